@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* Bit arithmetic and mixing functions that every level uses. Pure functions, no state. */
+#ifndef BASE_BITS_H
+#define BASE_BITS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* ceil(log2(n)), with log2up(0) = log2up(1) = 0. */
+static inline unsigned bits_log2up(uint64_t n)
+{
+    return n < 2 ? 0 : 64 - (unsigned)__builtin_clzll(n - 1);
+}
+
+/* Position of the highest set bit, counted from 1; 0 for 0. */
+static inline unsigned bits_fls(uint64_t n)
+{
+    return n ? 64 - (unsigned)__builtin_clzll(n) : 0;
+}
+
+/* Finaliser of splitmix64 (Steele, Lea, Flood, OOPSLA 2014): a bijection that mixes all bits. */
+static inline uint64_t bits_mix64(uint64_t z)
+{
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+    return z ^ (z >> 31);
+}
+
+#endif
