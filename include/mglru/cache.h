@@ -86,18 +86,18 @@ struct mglru_event {
 
 /* Zero-initialise, set size, change what differs from the defaults. */
 struct mglru_cache_options {
-    size_t size;                /* sizeof(struct mglru_cache_options) */
-    const char *model;          /* "6.12", "7.3", "next" or "ours"; NULL means "ours" */
-    const char *aging;          /* "per-folio", "batched" or "splice"; NULL: the model's own */
-    bool classic;               /* start with lru_gen/enabled 0x0000 instead of 0x0007 */
-    uint32_t page_bytes;        /* a power of two, 4096..65536; 0 means 4096 */
-    uint32_t nodes;             /* NUMA nodes, 1..8; 0 means 1 */
-    uint64_t swap_bytes;        /* capacity of swap; 0 means none */
-    uint64_t readahead_bytes;   /* window of sequential readahead; 0 means none */
+    size_t size;              /* sizeof(struct mglru_cache_options) */
+    const char *model;        /* "6.12", "7.3", "next" or "ours"; NULL means "ours" */
+    const char *aging;        /* "per-folio", "batched" or "splice"; NULL: the model's own */
+    bool classic;             /* start with lru_gen/enabled 0x0000 instead of 0x0007 */
+    uint32_t page_bytes;      /* a power of two, 4096..65536; 0 means 4096 */
+    uint32_t nodes;           /* NUMA nodes, 1..8; 0 means 1 */
+    uint64_t swap_bytes;      /* capacity of swap; 0 means none */
+    uint64_t readahead_bytes; /* window of sequential readahead; 0 means none */
     enum mglru_kernel_charge kernel_charge;
     uint64_t kernel_charge_bytes;
     enum mglru_stat_flush stat_flush;
-    uint64_t stat_flush_period;  /* ns or page accesses; 0 means 2 s or 20000 */
+    uint64_t stat_flush_period; /* ns or page accesses; 0 means 2 s or 20000 */
     /* Called in the middle of other calls; must not call the cache. NULL: no events. */
     void (*on_event)(void *context, const struct mglru_event *event);
     void *on_event_context;
@@ -199,8 +199,8 @@ struct mglru_access {
 
 /* One bit a page access, 1 = miss; access i is bit i mod 8 of byte i div 8. */
 struct mglru_miss_log {
-    uint8_t *bits;          /* at least (next + pages of the call + 7) / 8 bytes */
-    uint64_t next;          /* index of the next access; advanced by the call */
+    uint8_t *bits; /* at least (next + pages of the call + 7) / 8 bytes */
+    uint64_t next; /* index of the next access; advanced by the call */
 };
 
 /*

@@ -18,9 +18,9 @@ struct policy_request {
 };
 
 struct policy_ops {
-    const char *name;   /* as on the command line: "lru", "2q", ... */
-    const char *about;  /* one line with the paper */
-    bool needs_future;  /* next_use must be set */
+    const char *name;  /* as on the command line: "lru", "2q", ... */
+    const char *about; /* one line with the paper */
+    bool needs_future; /* next_use must be set */
     /* @capacity_pages >= 1. 0 or a MGLRU_E code. */
     int (*create)(uint64_t capacity_pages, void **state);
     void (*destroy)(void *state);

@@ -49,14 +49,14 @@ struct replay_explain_row {
     uint8_t tier;
     uint64_t evictions;
     uint64_t refaults;
-    uint64_t recent;        /* refaults that the model counted as recent */
+    uint64_t recent;         /* refaults that the model counted as recent */
     uint64_t distance_pages; /* median of pages evicted between eviction and refault */
 };
 
 struct replay_run {
     const char *policy;
-    const char *model; /* NULL for policies without one */
-    const char *aging; /* NULL likewise */
+    const char *model;     /* NULL for policies without one */
+    const char *aging;     /* NULL likewise */
     uint64_t memory_bytes; /* 0: the trace's own limits */
     struct replay_figures figures;
     struct replay_memcg *memcgs;
@@ -65,10 +65,10 @@ struct replay_run {
     size_t series_count;
     struct replay_explain_row *explain;
     size_t explain_count;
-    char *explain_text;  /* the story in sentences; NULL without --explain */
-    bool oom;            /* ended or lost a process by OOM */
+    char *explain_text;     /* the story in sentences; NULL without --explain */
+    bool oom;               /* ended or lost a process by OOM */
     const char *stat_flush; /* schedule stated beside classic results; NULL elsewhere */
-    double seconds;      /* CPU time of the engine for this run */
+    double seconds;         /* CPU time of the engine for this run */
 };
 
 struct replay_trace_info {

@@ -17,16 +17,14 @@ static void expect_values(struct list_node *head, const int *values, size_t coun
 {
     struct list_node *pos;
     size_t i = 0;
-    list_for_each(pos, head)
-    {
+    list_for_each (pos, head) {
         assert_true(i < count);
         assert_int_equal(container_of(pos, struct item, node)->value, values[i]);
         i++;
     }
     assert_int_equal(i, count);
     i = count;
-    list_for_each_reverse(pos, head)
-    {
+    list_for_each_reverse (pos, head) {
         i--;
         assert_int_equal(container_of(pos, struct item, node)->value, values[i]);
     }
