@@ -53,8 +53,8 @@ int report_json(struct report_out *out, const struct replay_result *result,
                 struct report_error *error);
 
 /*
- * One row a run and memcg, the same names as in JSON; the series, when there is one, as a second
- * table after an empty line.
+ * One row a run, memcg and sample (column kind), the same names as in JSON. oom is 0 or 1 for a
+ * run, the number of events for a memcg.
  */
 void report_csv(struct report_out *out, const struct replay_result *result);
 

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Results as JSON, the twin of the table. Keys stand in a fixed order and numbers in a fixed form,
+ * so that the same result gives the same bytes. Names that are not UTF-8 are shown with U+FFFD for
+ * each bad byte, since JSON is UTF-8.
+ *
+ * json-c frees a tree with its root; a failed allocation shows as a NULL child, which ends the run
+ * with MGLRU_ENOMEM before anything is written.
+ */
+#include "report/report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <mglru/error.h>
+
+#ifdef MGLRU_HAVE_JSON_C
+#include <json-c/json.h>
+
+/* A tree under construction. */
+struct writer {
+    bool failed; /* out of memory */
+};
+
+static void put(struct writer *writer, struct json_object *object, const char *key,
+                struct json_object *value)
+{
+    if (value == NULL || object == NULL || json_object_object_add(object, key, value) != 0) {
+        json_object_put(value);
+        writer->failed = true;
+    }
+}
+
+static void append(struct writer *writer, struct json_object *array, struct json_object *value)
+{
+    if (value == NULL || array == NULL || json_object_array_add(array, value) != 0) {
+        json_object_put(value);
+        writer->failed = true;
+    }
+}
+
+static void put_count(struct writer *writer, struct json_object *object, const char *key,
+                      uint64_t count)
+{
+    put(writer, object, key, json_object_new_uint64(count));
+}
+
+/* Length of the UTF-8 character at @text; 0 when it is none. */
+static size_t utf8_length(const unsigned char *text)
+{
+    size_t length = text[0] < 0x80 ? 1 : text[0] >= 0xf0 ? 4 : text[0] >= 0xe0 ? 3 : 2;
+    if (text[0] >= 0x80 && (text[0] < 0xc2 || text[0] > 0xf4))
+        return 0;
+    for (size_t i = 1; i < length; i++)
+        if ((text[i] & 0xc0) != 0x80)
+            return 0;
+    /* Overlong forms, surrogates and numbers past U+10FFFF. */
+    if ((text[0] == 0xe0 && text[1] < 0xa0) || (text[0] == 0xed && text[1] > 0x9f) ||
+        (text[0] == 0xf0 && text[1] < 0x90) || (text[0] == 0xf4 && text[1] > 0x8f))
+        return 0;
+    return length;
+}
+
+/* @text with bad bytes replaced; NULL: out of memory. The caller frees it. */
+static char *as_utf8(const char *text)
+{
+    const unsigned char *from = (const unsigned char *)text;
+    char *clean = malloc(strlen(text) * 3 + 1);
+    char *to = clean;
+    while (clean != NULL && *from != '\0') {
+        size_t length = utf8_length(from);
+        if (length == 0) {
+            memcpy(to, "\xef\xbf\xbd", 3);
+            to += 3;
+            from++;
+        } else {
+            memcpy(to, from, length);
+            to += length;
+            from += length;
+        }
+    }
+    if (clean != NULL)
+        *to = '\0';
+    return clean;
+}
+
+/* json-c has no object for null: a NULL child is written as null and is no failure here. */
+static void put_text(struct writer *writer, struct json_object *object, const char *key,
+                     const char *text)
+{
+    if (text == NULL) {
+        if (object == NULL || json_object_object_add(object, key, NULL) != 0)
+            writer->failed = true;
+        return;
+    }
+    char *clean = as_utf8(text);
+    put(writer, object, key, clean != NULL ? json_object_new_string(clean) : NULL);
+    free(clean);
+}
+
+/* null when there is nothing to divide by. */
+static void put_ratio(struct writer *writer, struct json_object *object, const char *key,
+                      uint64_t part, uint64_t whole)
+{
+    if (whole == 0) {
+        put_text(writer, object, key, NULL);
+        return;
+    }
+    double ratio = (double)part / (double)whole;
+    char text[32];
+    snprintf(text, sizeof(text), "%.6f", ratio);
+    put(writer, object, key, json_object_new_double_s(ratio, text));
+}
+
+static void put_figures(struct writer *writer, struct json_object *object,
+                        const struct replay_figures *figures)
+{
+    put_count(writer, object, "accesses", figures->accesses);
+    put_count(writer, object, "hits", figures->hits);
+    put_count(writer, object, "misses", figures->misses);
+    put_count(writer, object, "pages_read", figures->pages_read);
+    put_count(writer, object, "first_touches", figures->first_touches);
+    put_ratio(writer, object, "miss_ratio", figures->misses, figures->accesses);
+    put_count(writer, object, "aged", figures->aged);
+    struct json_object *stat = json_object_new_object();
+    put(writer, object, "stat", stat);
+    for (size_t i = 0; i < figures->stats && !writer->failed; i++)
+        put_count(writer, stat, figures->stat[i].name, figures->stat[i].value);
+}
+
+static struct json_object *memcg_object(struct writer *writer, const struct replay_memcg *memcg)
+{
+    struct json_object *object = json_object_new_object();
+    if (object == NULL)
+        return NULL;
+    put_figures(writer, object, &memcg->figures);
+    put_count(writer, object, "oom_events", memcg->oom_events);
+    return object;
+}
+
+static struct json_object *series_array(struct writer *writer, const struct replay_run *run)
+{
+    struct json_object *array = json_object_new_array();
+    for (size_t i = 0; i < run->series_count && !writer->failed; i++) {
+        struct json_object *sample = json_object_new_object();
+        append(writer, array, sample);
+        if (writer->failed)
+            break;
+        put_count(writer, sample, "accesses", run->series[i].accesses);
+        put_count(writer, sample, "hits", run->series[i].hits);
+        put_count(writer, sample, "misses", run->series[i].misses);
+        put_count(writer, sample, "pages_read", run->series[i].pages_read);
+        put_count(writer, sample, "resident_pages", run->series[i].resident_pages);
+    }
+    return array;
+}
+
+static struct json_object *explain_row(struct writer *writer, const struct replay_explain_row *row)
+{
+    struct json_object *object = json_object_new_object();
+    if (object == NULL)
+        return NULL;
+    put_text(writer, object, "rule", row->rule);
+    put_text(writer, object, "type", row->type == 0 ? "anon" : "file");
+    put_count(writer, object, "age", row->age);
+    put_count(writer, object, "tier", row->tier);
+    put_count(writer, object, "evictions", row->evictions);
+    put_count(writer, object, "refaults", row->refaults);
+    put_count(writer, object, "recent", row->recent);
+    put_count(writer, object, "distance_pages", row->distance_pages);
+    return object;
+}
+
+static struct json_object *explain_object(struct writer *writer, const struct replay_run *run)
+{
+    struct json_object *object = json_object_new_object();
+    if (object == NULL)
+        return NULL;
+    put_text(writer, object, "text", run->explain_text);
+    struct json_object *rows = json_object_new_array();
+    put(writer, object, "rows", rows);
+    for (size_t i = 0; i < run->explain_count && !writer->failed; i++)
+        append(writer, rows, explain_row(writer, &run->explain[i]));
+    return object;
+}
+
+static struct json_object *run_object(struct writer *writer, const struct replay_run *run)
+{
+    struct json_object *object = json_object_new_object();
+    if (object == NULL)
+        return NULL;
+    put_text(writer, object, "policy", run->policy);
+    put_text(writer, object, "model", run->model);
+    put_text(writer, object, "aging", run->aging);
+    put_count(writer, object, "memory_bytes", run->memory_bytes);
+    put_figures(writer, object, &run->figures);
+    put(writer, object, "oom", json_object_new_boolean(run->oom));
+    put_text(writer, object, "stat_flush", run->stat_flush);
+    struct json_object *memcgs = json_object_new_object();
+    put(writer, object, "memcg", memcgs);
+    for (size_t i = 0; i < run->memcg_count && !writer->failed; i++) {
+        char *path = as_utf8(run->memcgs[i].path);
+        if (path != NULL)
+            put(writer, memcgs, path, memcg_object(writer, &run->memcgs[i]));
+        else
+            writer->failed = true;
+        free(path);
+    }
+    if (run->series_count > 0)
+        put(writer, object, "series", series_array(writer, run));
+    if (run->explain_count > 0 || run->explain_text != NULL)
+        put(writer, object, "explain", explain_object(writer, run));
+    return object;
+}
+
+static struct json_object *trace_object(struct writer *writer,
+                                        const struct replay_trace_info *trace)
+{
+    struct json_object *object = json_object_new_object();
+    if (object == NULL)
+        return NULL;
+    put_text(writer, object, "path", trace->path);
+    put_text(writer, object, "format", trace->format);
+    put_count(writer, object, "accesses", trace->accesses);
+    put_count(writer, object, "requests", trace->requests);
+    put_count(writer, object, "distinct_pages", trace->distinct_pages);
+    put_count(writer, object, "page_bytes", trace->page_bytes);
+    put_count(writer, object, "memcgs", trace->memcgs);
+    put_count(writer, object, "objects", trace->objects);
+    return object;
+}
+
+int report_json(struct report_out *out, const struct replay_result *result,
+                struct report_error *error)
+{
+    struct writer writer = {0};
+    struct json_object *root = json_object_new_object();
+    put_text(&writer, root, "tool", "mglru");
+    put_text(&writer, root, "version", MGLRU_VERSION);
+    put(&writer, root, "trace", trace_object(&writer, &result->trace));
+    struct json_object *runs = json_object_new_array();
+    put(&writer, root, "runs", runs);
+    for (size_t i = 0; i < result->run_count && !writer.failed; i++)
+        append(&writer, runs, run_object(&writer, &result->runs[i]));
+    const char *text = NULL;
+    if (!writer.failed)
+        text =
+            json_object_to_json_string_ext(root, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED |
+                                                     JSON_C_TO_STRING_NOSLASHESCAPE);
+    if (text != NULL)
+        report_printf(out, "%s\n", text);
+    else
+        snprintf(error->text, sizeof(error->text), "out of memory while writing JSON");
+    json_object_put(root);
+    return text != NULL ? MGLRU_OK : MGLRU_ENOMEM;
+}
+
+#else
+
+int report_json(struct report_out *out, const struct replay_result *result,
+                struct report_error *error)
+{
+    snprintf(error->text, sizeof(error->text),
+             "--json: this program was built without json-c (package libjson-c-dev)");
+    return MGLRU_ENOTSUP;
+}
+
+#endif
