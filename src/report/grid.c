@@ -133,7 +133,7 @@ void report_grid_print(struct report_grid *grid, struct report_out *out)
     if (widths == NULL || grid->failed) {
         if (out->error_errno == 0)
             out->error_errno = ENOMEM;
-    } else {
+    } else if (grid->cell_count > 0) {
         for (size_t i = 0; i < grid->column_count; i++)
             widths[i] = column_width(grid, i);
         print_rows(grid, widths, out);

@@ -41,7 +41,7 @@ void report_grid_count(struct report_grid *grid, uint64_t count);
 /* An empty line between two rows; call it between complete rows. */
 void report_grid_gap(struct report_grid *grid);
 
-/* Prints title line and rows into @out and frees the cells. */
+/* Prints title line and rows into @out, nothing without rows, and frees the cells. */
 void report_grid_print(struct report_grid *grid, struct report_out *out);
 
 #endif

@@ -57,6 +57,10 @@ static bool wants_temporary(const char *path)
 static int open_file(struct report_out *out)
 {
     struct stat info;
+    if (out->path[0] == '\0') {
+        errno = ENOENT;
+        return -1;
+    }
     if (stat(out->path, &info) == 0 && S_ISDIR(info.st_mode)) {
         errno = EISDIR;
         return -1;

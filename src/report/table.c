@@ -54,9 +54,15 @@ static const struct report_column figure_columns[] = {
     {"aged", false},       {"remarks", true},
 };
 
+/* What the columns of this result show; decided once, the same for all sections. */
+struct table_shape {
+    bool aging;      /* runs were aged in different ways */
+    bool pages_read; /* some run read more or fewer pages than it missed */
+};
+
 /* The columns from accesses to aged. */
 static void add_figures(struct report_grid *grid, const struct replay_run *run,
-                        const struct replay_figures *figures)
+                        const struct replay_figures *figures, const struct table_shape *shape)
 {
     char text[REPORT_NUMBER_BYTES];
     bool known;
@@ -64,7 +70,7 @@ static void add_figures(struct report_grid *grid, const struct replay_run *run,
     report_grid_count(grid, figures->misses);
     report_number_percent(figures->misses, figures->accesses, text, sizeof(text));
     report_grid_cell(grid, text);
-    report_grid_count(grid, figures->pages_read);
+    cell_or_dash(grid, shape->pages_read, figures->pages_read);
     cell_or_dash(grid, figures->first_touches > 0, figures->first_touches);
     uint64_t refaults = stat_sum(figures, "workingset_refault_", &known);
     cell_or_dash(grid, known, refaults);
@@ -83,7 +89,6 @@ static void add_remarks(struct report_grid *grid, const struct replay_run *run, 
     report_grid_cell(grid, text);
 }
 
-/* True when the runs were aged in different ways, so that the column is worth its place. */
 static bool aging_differs(const struct replay_result *result)
 {
     const char *first = NULL;
@@ -99,15 +104,25 @@ static bool aging_differs(const struct replay_result *result)
     return false;
 }
 
+static struct table_shape shape_of(const struct replay_result *result)
+{
+    struct table_shape shape = {.aging = aging_differs(result)};
+    for (size_t i = 0; i < result->run_count; i++) {
+        const struct replay_figures *figures = &result->runs[i].figures;
+        shape.pages_read = shape.pages_read || figures->pages_read != figures->misses;
+    }
+    return shape;
+}
+
 /* The columns from memcg to memory. */
 static void add_identity(struct report_grid *grid, const struct replay_run *run, const char *memcg,
-                         bool with_aging)
+                         const struct table_shape *shape)
 {
     char text[REPORT_NUMBER_BYTES];
     report_grid_cell(grid, memcg);
     report_grid_cell(grid, run->policy);
     report_grid_cell(grid, run->model);
-    report_grid_cell(grid, with_aging ? run->aging : NULL);
+    report_grid_cell(grid, shape->aging ? run->aging : NULL);
     report_number_size(run->memory_bytes, text, sizeof(text));
     report_grid_cell(grid, run->memory_bytes > 0 ? text : "trace's");
 }
@@ -153,14 +168,15 @@ static bool shown_before(const struct replay_result *result, size_t run, const c
 static void add_memcg(struct report_grid *grid, const struct replay_result *result, size_t first,
                       const char *path)
 {
+    const struct table_shape shape = shape_of(result);
     const char *name = path;
     for (size_t i = first; i < result->run_count; i++) {
         const struct replay_run *run = &result->runs[i];
         const struct replay_memcg *memcg = find_memcg(run, path);
         if (memcg == NULL)
             continue;
-        add_identity(grid, run, name, aging_differs(result));
-        add_figures(grid, run, &memcg->figures);
+        add_identity(grid, run, name, &shape);
+        add_figures(grid, run, &memcg->figures, &shape);
         add_remarks(grid, run, memcg->oom_events > 0);
         name = "";
     }
@@ -190,13 +206,13 @@ void report_table(struct report_out *out, const struct replay_result *result)
 {
     struct report_grid grid;
     size_t memcgs = 0;
-    bool with_aging = aging_differs(result);
+    const struct table_shape shape = shape_of(result);
     add_line_about_trace(out, &result->trace);
     report_grid_begin(&grid, figure_columns, MGLRU_ARRAY_LEN(figure_columns));
     for (size_t i = 0; i < result->run_count; i++) {
         const struct replay_run *run = &result->runs[i];
-        add_identity(&grid, run, NULL, with_aging);
-        add_figures(&grid, run, &run->figures);
+        add_identity(&grid, run, NULL, &shape);
+        add_figures(&grid, run, &run->figures, &shape);
         add_remarks(&grid, run, run->oom);
         if (run->memcg_count > memcgs)
             memcgs = run->memcg_count;
