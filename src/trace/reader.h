@@ -9,6 +9,7 @@
 #ifndef TRACE_READER_H
 #define TRACE_READER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,6 +27,11 @@ struct trace_open_options {
     const char *format;  /* name of a format, NULL: found by content */
     const char *columns; /* csv: column map, e.g. "time=0,page=4,count=5"; NULL: from the header */
     uint32_t page_bytes; /* for formats that count bytes; 0 means 4096 */
+    /*
+     * Block and object formats: one access a request, its page being the first block number or
+     * the key, as simulators count that do not expand requests. Not what a page cache does.
+     */
+    bool whole_requests;
 };
 
 /* How to look at the input so far; for progress bars. */
@@ -41,6 +47,11 @@ struct trace_progress {
  */
 int trace_reader_open(const char *path, const struct trace_open_options *options,
                       struct trace_reader **out, struct trace_error *error);
+
+/* The same over @bytes bytes at @data (at most 256 KiB, copied). For tests and fuzzing. */
+int trace_reader_open_memory(const void *data, size_t bytes,
+                             const struct trace_open_options *options, struct trace_reader **out,
+                             struct trace_error *error);
 
 /*
  * Fills @records with up to @capacity records, returns how many in @count; 0 is the end.
