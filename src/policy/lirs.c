@@ -9,9 +9,9 @@
  * not, that was accessed after the oldest LIR page. Queue Q holds the resident HIR pages; its tail
  * is the next victim. Q's victim stays on S as a non-resident page if it is there.
  * Hit on LIR: to the head of S. Hit on HIR on S: it becomes LIR and leaves Q. Hit on HIR only in Q:
- * to the heads of S and Q. Miss on a page on S: it enters as LIR. Other miss: it enters as LIR while
- * the LIR set is not full, else as HIR. When the LIR set is over its share, its oldest page, the
- * tail of S, becomes HIR. Pruning then takes HIR pages off the tail of S.
+ * to the heads of S and Q. Miss on a page on S: it enters as LIR. Other miss: it enters as LIR
+ * while the LIR set is not full, else as HIR. When the LIR set is over its share, its oldest page,
+ * the tail of S, becomes HIR. Pruning then takes HIR pages off the tail of S.
  *
  * The paper does not bound the non-resident pages on S. As in libCacheSim, S holds at most 2c
  * pages; the one that lost its residence first goes first.

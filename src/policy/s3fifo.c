@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * S3-FIFO: three FIFO queues; a small one drops most one-hit wonders before they reach the main one.
+ * S3-FIFO: three FIFO queues; a small one drops most pages that are used once before they reach the
+ * main one.
  * J. Yang, Y. Zhang, Z. Qiu, Y. Yue, K. V. Rashmi, "FIFO queues are all you need for cache
  * eviction", SOSP 2023.
  *

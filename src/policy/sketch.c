@@ -17,8 +17,8 @@ enum {
     SKETCH_PERIOD_PER_PAGE = 10 /* sample size over cache size, from the paper (8 to 16) */
 };
 
-/* 128 MiB a row: larger caches share counters instead of growing the sketch further (chosen). */
-#define SKETCH_ROW_WORDS_MAX (UINT64_C(1) << 24)
+/* 32 MiB a row; caches of more than 2^24 pages share counters instead of growing it (chosen). */
+#define SKETCH_ROW_WORDS_MAX (UINT64_C(1) << 22)
 
 static uint64_t sketch_row_words(uint64_t capacity_pages)
 {
