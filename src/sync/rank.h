@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The order of all locks. A thread may take a lock only if its rank is greater than the rank of
+ * every lock that it holds (lock_spin_acquire_nested relaxes this to "equal" for the one documented
+ * case). Debug builds check each acquisition and name both locks (lock.c). docs/locks.md is
+ * generated from the table below by scripts/gen-locks; the text in each row is the rule.
+ *
+ * RANK_ROW(name, "text of the lock", "what it guards", "notes on nesting")
+ */
+#ifndef SYNC_RANK_H
+#define SYNC_RANK_H
+
+/* clang-format off */
+#define RANK_TABLE(RANK_ROW)                                                                       \
+    RANK_ROW(SWITCH, "lru switch", "turning MGLRU on and off, one writer at a time",               \
+             "outermost: the switch takes every other lock of reclaim")                            \
+    RANK_ROW(LIMIT, "memcg limits", "writes of limits of one tree",                                \
+             "held while reclaim brings usage below a new limit")                                  \
+    RANK_ROW(OOM, "memcg oom", "choice of a victim of one tree", "never inside an lru lock")       \
+    RANK_ROW(STOCK_DRAIN, "stock drain", "one drainer of all CPUs at a time",                      \
+             "try-lock only; a loser skips the drain")                                             \
+    RANK_ROW(MMAP, "mmap", "regions of one address space", "try-lock only in walks")               \
+    RANK_ROW(PAGE_TABLE, "page table", "entries of one page-table page",                           \
+             "try-lock only in walks; no lru lock under it when a walk object exists")             \
+    RANK_ROW(MM_LIST, "mm list", "mm list of one memcg and the walk positions in it",              \
+             "taken alone")                                                                        \
+    RANK_ROW(OBJCG, "objcg", "owner of the objects of a memcg while it is reparented",             \
+             "outside both lru locks of a reparenting")                                            \
+    RANK_ROW(LRU, "lru", "lists, generations and sizes of one lruvec",                             \
+             "nested only when reparenting: child, then parent")                                   \
+    RANK_ROW(MEMCG_LRU, "memcg lru", "memcg generations of one node",                              \
+             "never under an lru lock: a rotation follows the unlock")                             \
+    RANK_ROW(MEMCG_TREE, "memcg tree", "children lists, ids and last references of one tree",      \
+             "short; nothing is allocated under it")                                               \
+    RANK_ROW(STOCK, "stock", "cached pages of one CPU",                                            \
+             "try-lock by its owner, waited for by a drainer only")                                \
+    RANK_ROW(RSTAT, "rstat", "updated tree of one rstat tree",                                     \
+             "leaf but for the flush callback; released between CPUs")                             \
+    RANK_ROW(SLOT, "thread slots", "numbers of threads", "leaf")
+/* clang-format on */
+
+#define RANK_ENUM(name, text, guards, nesting) RANK_##name,
+enum lock_rank { RANK_NONE = 0, RANK_TABLE(RANK_ENUM) RANK_COUNT };
+#undef RANK_ENUM
+
+#endif

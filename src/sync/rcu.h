@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Read-copy-update over liburcu's memb flavour, with the registration of threads done at the
+ * first read section of each and undone at its end.
+ *
+ * What a reader may rely on: a pointer read with rcu_load between rcu_enter and rcu_leave stays
+ * valid until rcu_leave. A writer publishes with rcu_store, and frees what it took out of sight
+ * through rcu_free_later or after rcu_wait_readers. Sections nest and never block.
+ */
+#ifndef SYNC_RCU_H
+#define SYNC_RCU_H
+
+#include <urcu/urcu-memb.h>
+
+#include "base/check.h"
+#include "sync/atomic.h"
+
+/* Whether this thread is known to liburcu. */
+extern _Thread_local bool rcu_thread_known;
+
+/* Out of line part of rcu_enter: the first section of a thread. */
+void rcu_register_self(void);
+
+/* Begins a read section. Any thread, never blocks. */
+static inline void rcu_enter(void)
+{
+    if (MGLRU_UNLIKELY(!rcu_thread_known))
+        rcu_register_self();
+    urcu_memb_read_lock();
+}
+
+/* Ends the innermost read section of this thread. */
+static inline void rcu_leave(void)
+{
+    urcu_memb_read_unlock();
+}
+
+/* Whether this thread is in a read section. */
+static inline bool rcu_inside(void)
+{
+    return rcu_thread_known && urcu_memb_read_ongoing();
+}
+
+/* Reads / publishes a pointer: rcu_load pairs with rcu_store of the same field. */
+#define rcu_load(p) atomic_load_acquire(p)
+#define rcu_store(p, v) atomic_store_release((p), (v))
+
+/* Waits until every read section that is going on has ended. Not inside one. Blocks. */
+static inline void rcu_wait_readers(void)
+{
+    MGLRU_ASSERT(!rcu_inside());
+    urcu_memb_synchronize_rcu();
+}
+
+/* Node to embed in what rcu_free_later frees. */
+struct rcu_later {
+    struct rcu_head head;
+};
+
+/* Calls @release(@node) after every read section that is going on has ended; on another thread. */
+static inline void rcu_free_later(struct rcu_later *node, void (*release)(struct rcu_head *))
+{
+    if (MGLRU_UNLIKELY(!rcu_thread_known))
+        rcu_register_self();
+    urcu_memb_call_rcu(&node->head, release);
+}
+
+/* Waits until everything given to rcu_free_later before is freed. Blocks. */
+static inline void rcu_drain(void)
+{
+    urcu_memb_barrier();
+}
+
+#endif
