@@ -8,25 +8,16 @@
 void report_number_size(uint64_t size_bytes, char *text, size_t bytes)
 {
     static const char units[] = "KMGTPE";
-    /* Largest unit that divides the size in tenths, so that the text is never rounded. */
-    for (int unit = 5; unit >= 0; unit--) {
-        uint64_t scale = UINT64_C(1) << (10 * (unit + 1));
-        uint64_t whole = size_bytes / scale;
-        uint64_t rest = size_bytes % scale;
-        if (whole == 0)
-            continue;
-        if (rest == 0) {
-            snprintf(text, bytes, "%" PRIu64 "%c", whole, units[unit]);
-            return;
-        }
-        /* rest < 2^60, so ten times it fits in 64 bits. */
-        if (whole < 100 && rest * 10 % scale == 0) {
-            snprintf(text, bytes, "%" PRIu64 ".%" PRIu64 "%c", whole, rest * 10 / scale,
-                     units[unit]);
-            return;
-        }
+    int unit = 5;
+    while (unit >= 0 && size_bytes >> (10 * (unit + 1)) == 0)
+        unit--;
+    if (unit < 0) {
+        snprintf(text, bytes, "%" PRIu64, size_bytes);
+        return;
     }
-    snprintf(text, bytes, "%" PRIu64, size_bytes);
+    double size = (double)size_bytes / (double)(UINT64_C(1) << (10 * (unit + 1)));
+    int digits = size_bytes % (UINT64_C(1) << (10 * (unit + 1))) == 0 ? 0 : size < 10 ? 2 : 1;
+    snprintf(text, bytes, "%.*f%c", digits, size, units[unit]);
 }
 
 void report_number_count(uint64_t count, char *text, size_t bytes)
