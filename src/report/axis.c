@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See axis.h. Memory is marked at powers of two or multiples of them, all else at 1, 2, 5 x 10^n. */
+/* See axis.h. Memory is marked at (multiples of) powers of two, all else at 1, 2, 5 x 10^n. */
 #include "report/axis.h"
 
 #include <math.h>

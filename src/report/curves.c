@@ -81,7 +81,7 @@ static double percent(uint64_t part, uint64_t whole)
     return whole > 0 ? 100.0 * (double)part / (double)whole : 0.0;
 }
 
-/* One point a run; run @first stands for the curve. Runs without a size of their own are left out. */
+/* One point a run; run @first stands for the curve. Runs without a size are left out. */
 static int fill_from_sizes(struct report_curve *curve, const struct replay_result *result,
                            size_t first)
 {

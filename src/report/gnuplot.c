@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Plots through gnuplot. gnuplot's standard input is a file with the script, its standard output the
+ * Plots through gnuplot. Its standard input is a file with the script, its standard output the
  * file of a struct report_out, so a picture appears only when it is complete and the name of the
  * file never meets gnuplot's own syntax.
  *
@@ -48,6 +48,8 @@ static void print_axes(FILE *script, const struct report_curves *curves)
 {
     struct report_tick ticks[REPORT_TICKS_MAX];
     size_t count = report_axis_x(curves, 12, ticks);
+    /* Rounding on a log axis drops a tick that stands exactly at its end. */
+    double pad = curves->log_x ? 1.001 : 1;
     fprintf(script, "set xlabel '%s'\n",
             curves->series  ? "page accesses"
             : curves->log_x ? "memory (log scale)"
@@ -60,7 +62,7 @@ static void print_axes(FILE *script, const struct report_curves *curves)
         fprintf(script, "%s'%s' %.17g", i > 0 ? ", " : "", ticks[i].text, ticks[i].value);
     fprintf(script, ")\n");
     if (curves->most.x > curves->least.x)
-        fprintf(script, "set xrange [%.17g:%.17g]\n", curves->least.x, curves->most.x);
+        fprintf(script, "set xrange [%.17g:%.17g]\n", curves->least.x / pad, curves->most.x * pad);
     count = report_axis_percent(curves->most.y > 0 ? curves->most.y : 1, 8, ticks);
     fprintf(script, "set yrange [0:%.17g]\nset ytics %.17g\n", ticks[count - 1].value,
             ticks[1].value);

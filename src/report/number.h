@@ -8,7 +8,7 @@
 
 #define REPORT_NUMBER_BYTES 32 /* enough for any of them: 20 digits, 6 commas, sign and unit */
 
-/* Powers of 1024: 32M is exact; decimals say that it is rounded or no whole number: 26.0M, 1.50G. */
+/* Powers of 1024: 32M is exact, decimals say that the number is rounded: 26.0M, 1.50G. */
 void report_number_size(uint64_t size_bytes, char *text, size_t bytes);
 
 /* Thousands apart: 400,000. */

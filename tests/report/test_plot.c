@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Goal: plots show every curve, on the screen and through gnuplot, and a failed plot leaves no file.
+ * Goal: plots show every curve, on the screen and through gnuplot; a failed plot leaves no file.
  * Method: hand-made results; golden files for the screen, the text of the SVG for gnuplot.
  */
 #include <setjmp.h>
