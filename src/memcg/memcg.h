@@ -161,7 +161,7 @@ struct memcg_tree_options {
 
 /* ---- tree ---- */
 
-/* Creates a tree with its root. *out is NULL on failure. MGLRU_ERANGE: cpus, nodes; MGLRU_ENOMEM. */
+/* Creates a tree and its root. *out: NULL on failure. MGLRU_ERANGE (cpus, nodes), MGLRU_ENOMEM. */
 int memcg_tree_create(const struct memcg_tree_options *options, struct memcg_tree **out);
 
 /* Frees all memcgs, children first, whatever refers to them. NULL is allowed. */

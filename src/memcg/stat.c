@@ -235,26 +235,28 @@ uint64_t memcg_stat_line_value(struct memcg *memcg, const struct memcg_stat_line
     return sum;
 }
 
-void memcg_stat_move(struct memcg *from, struct memcg *to, unsigned cpu, unsigned node,
-                     enum memcg_stat_item item, long amount)
+void memcg_stat_move(struct memcg *from, struct memcg *to, struct memcg_stat_place place,
+                     long amount)
 {
+    MGLRU_ASSERT(place.cpu < from->stat.cpus && place.node < from->stat.nodes);
     /* Not through memcg_stat_add: @from may be redirected, and its own cell has to shrink. */
-    struct memcg_stat_cpu *block = own_block(&from->stat, cpu);
-    atomic_add_owner(&block->values[node * MEMCG_STAT_COUNT + item], -amount);
+    struct memcg_stat_cpu *block = own_block(&from->stat, place.cpu);
+    atomic_add_owner(&block->values[place.node * MEMCG_STAT_COUNT + place.item], -amount);
     if (!rstat_cpu_queued(&block->rstat))
-        rstat_cpu_queue(&block->rstat, cpu);
-    memcg_stat_count_updates(block, cpu, item, amount);
-    memcg_stat_add(to, cpu, node, item, amount);
+        rstat_cpu_queue(&block->rstat, place.cpu);
+    memcg_stat_count_updates(block, place.cpu, place.item, amount);
+    memcg_stat_add(to, place.cpu, place.node, place.item, amount);
 }
 
 void memcg_stat_reparent(struct memcg *from, struct memcg *to, unsigned cpu)
 {
-    for (unsigned node = 0; node < from->stat.nodes; node++) {
+    struct memcg_stat_place place = {.cpu = cpu};
+    for (place.node = 0; place.node < from->stat.nodes; place.node++) {
         for (unsigned i = 0; i < MEMCG_STAT_COUNT; i++) {
-            enum memcg_stat_item item = (enum memcg_stat_item)i;
-            long amount = cell_exact(&from->stat, (size_t)node * MEMCG_STAT_COUNT + i);
+            place.item = (enum memcg_stat_item)i;
+            long amount = cell_exact(&from->stat, (size_t)place.node * MEMCG_STAT_COUNT + i);
             if (amount && memcg_stat_infos[i].unit != MEMCG_STAT_EVENTS)
-                memcg_stat_move(from, to, cpu, node, item, amount);
+                memcg_stat_move(from, to, place, amount);
         }
     }
 }

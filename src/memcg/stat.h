@@ -81,14 +81,21 @@ bool memcg_stat_flush_if_needed(struct memcg *memcg);
 uint64_t memcg_stat_line_value(struct memcg *memcg, const struct memcg_stat_line *line,
                                unsigned node, bool exact, size_t page_bytes);
 
+/* One cell of a memcg's counters on one CPU. */
+struct memcg_stat_place {
+    unsigned cpu;
+    unsigned node;
+    enum memcg_stat_item item;
+};
+
 /*
  * Moves @amount of one counter from @from to @to, as reparenting does with sizes (rows 25, 41);
- * sums of common ancestors stay as they are. By the thread that owns @cpu.
+ * sums of common ancestors stay as they are. By the thread that owns the place's CPU.
  */
-void memcg_stat_move(struct memcg *from, struct memcg *to, unsigned cpu, unsigned node,
-                     enum memcg_stat_item item, long amount);
+void memcg_stat_move(struct memcg *from, struct memcg *to, struct memcg_stat_place place,
+                     long amount);
 
-/* Moves all present amounts (not events) of @from alone to @to; reparenting. As memcg_stat_move. */
+/* Moves all present amounts (not events) of @from alone to @to; reparenting. @cpu: the caller's. */
 void memcg_stat_reparent(struct memcg *from, struct memcg *to, unsigned cpu);
 
 /* Life of the part; memcg.c calls them. MGLRU_ENOMEM. */
