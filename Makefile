@@ -5,7 +5,7 @@ PREFIX ?=
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 export JOBS
 
-.PHONY: all deps check check-quick check-san check-long check-traces coverage bench \
+.PHONY: all deps check check-quick check-san check-long check-traces fidelity coverage bench \
 	install clean help
 
 all:
@@ -35,6 +35,12 @@ check-traces:
 	@scripts/deps --check
 	@scripts/check traces
 
+# Not part of check: needs the recordings of ../shared, takes minutes on a slow machine.
+fidelity:
+	@scripts/deps --check
+	@scripts/build build
+	@build/tests/fidelity/fidelity $(FIDELITY)
+
 coverage:
 	@scripts/deps --lenient
 	@scripts/coverage
@@ -60,6 +66,7 @@ help:
 	@echo 'make check-san    the tests under ASan, UBSan and TSan'
 	@echo 'make check-long   long tests, fuzzing'
 	@echo 'make check-traces miss ratios of the public traces of ../shared'
+	@echo 'make fidelity     compare with recordings of real kernels; FIDELITY="--only 7.3/pread"'
 	@echo 'make coverage     line coverage of src/reclaim and src/memcg, at least 90 %'
 	@echo 'make bench        benchmarks'
 	@echo 'make install      install below PREFIX (default: /usr/local); DESTDIR is honoured'

@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Real programs through the library: one memcg, one mapping and open file for each inode. Runs of
+ * the same limit are repeats; the figure is their median.
+ */
+#include "real.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <mglru/control.h>
+
+#include "base/check.h"
+#include "json.h"
+
+#define PATH_BYTES 4096
+#define MEMCG_PATH "/r"
+#define REPEATS_MAX 8
+#define RUNS_MAX 32
+
+/* memory.max of the run whose trace was kept, label m40. */
+#define LIMITED_KB 40960
+
+/* Pages of the block device that file system metadata is read through; no figure depends on it. */
+#define DEVICE_PAGES 0
+
+struct runner {
+    const struct real_stream *stream;
+    const struct real_options *options;
+    struct real_result *result;
+    struct mglru_cache *cache;
+    struct mglru_memcg *memcg;
+    struct mglru_file **files; /* by index; the last is the block device */
+    uint64_t next_bit;
+};
+
+static int file_get(struct runner *runner, const struct real_read *read, struct mglru_file **out)
+{
+    size_t index = read->metadata ? runner->stream->files_count : read->file;
+    *out = runner->files[index];
+    if (*out)
+        return 0;
+    char name[32] = "device";
+    uint64_t pages = DEVICE_PAGES;
+    if (!read->metadata) {
+        snprintf(name, sizeof(name), "%" PRIu64, runner->stream->files[index].inode);
+        pages = runner->stream->files[index].pages;
+    }
+    struct mglru_mapping *mapping = NULL;
+    int code = mglru_mapping_create(runner->cache, name, MGLRU_FILE, pages, &mapping);
+    if (!code)
+        code = mglru_file_open(mapping, runner->memcg, out);
+    runner->files[index] = *out;
+    return code;
+}
+
+static int read_play(struct runner *runner, const struct real_read *read)
+{
+    const struct real_options *options = runner->options;
+    if (read->metadata && !options->metadata)
+        return 0;
+    double since_ns = (double)read->time_us * 1000.0 * options->pace;
+    mglru_cache_set_time(runner->cache, options->start_ns + (uint64_t)since_ns);
+    struct mglru_file *file = NULL;
+    int code = file_get(runner, read, &file);
+    if (code)
+        return code;
+    if (read->reopened)
+        mglru_file_reopen(file);
+    struct mglru_access access = {
+        .file = file, .index = read->first, .count = read->count, .kind = MGLRU_READ};
+    struct mglru_miss_log log = {.bits = runner->result->bits, .next = runner->next_bit};
+    size_t done = 0;
+    code = mglru_cache_access(runner->cache, &access, 1, read->metadata ? NULL : &log, &done);
+    runner->next_bit = log.next;
+    return code;
+}
+
+static int runner_set_up(struct runner *runner)
+{
+    const struct real_options *options = runner->options;
+    struct mglru_cache_options cache = {
+        .size = sizeof(cache),
+        .model = options->model,
+        .classic = options->classic,
+        .readahead_bytes = options->readahead_bytes,
+        .kernel_charge = options->kernel_charge,
+        .kernel_charge_bytes = options->kernel_charge_bytes,
+        .stat_flush = options->schedule->kind,
+        .stat_flush_period = options->schedule->period,
+    };
+    runner->files = calloc(runner->stream->files_count + 1, sizeof(*runner->files));
+    runner->result->bits = calloc(runner->stream->accesses / 8 + 1, 1);
+    if (!runner->files || !runner->result->bits)
+        return MGLRU_ENOMEM;
+    int code = mglru_cache_create(&cache, &runner->cache);
+    if (!code)
+        code = mglru_memcg_create(runner->cache, MEMCG_PATH, &runner->memcg);
+    if (code || options->max_kb == 0)
+        return code;
+    char text[24];
+    snprintf(text, sizeof(text), "%" PRIu64, options->max_kb * 1024);
+    return mglru_memcg_write(runner->memcg, "memory.max", text, strlen(text));
+}
+
+/* Data pages only: what the metadata reads brought in is not asked for. */
+static void runner_count(struct runner *runner)
+{
+    struct real_result *result = runner->result;
+    for (uint64_t i = 0; i < runner->next_bit; i++)
+        result->misses += result->bits[i / 8] >> (i % 8) & 1;
+    struct mglru_counts counts;
+    mglru_memcg_counts(runner->memcg, true, &counts);
+    result->pages_read = counts.pages_read;
+    uint64_t other = counts.misses - result->misses;
+    result->pages_read -= other < result->pages_read ? other : result->pages_read;
+    if (!runner->options->capture)
+        return;
+    result->stat = drive_read(runner->cache, runner->memcg, "memory.stat");
+    result->lru_gen = drive_read(runner->cache, NULL, "lru_gen");
+}
+
+int real_run(const struct real_stream *stream, const struct real_options *options,
+             struct real_result *out)
+{
+    *out = (struct real_result){0};
+    struct runner runner = {.stream = stream, .options = options, .result = out};
+    int code = runner_set_up(&runner);
+    for (size_t i = 0; i < stream->count && !code; i++)
+        code = read_play(&runner, &stream->reads[i]);
+    out->oom = code == MGLRU_EOOM;
+    if (out->oom)
+        code = 0;
+    if (!code)
+        runner_count(&runner);
+    mglru_cache_destroy(runner.cache);
+    free(runner.files);
+    return code;
+}
+
+void real_result_free(struct real_result *result)
+{
+    free(result->bits);
+    free(result->stat);
+    free(result->lru_gen);
+    *result = (struct real_result){0};
+}
+
+/* All repeats of one limit and algorithm in one boot. */
+struct real_group {
+    char label[16];
+    uint64_t max_kb;
+    bool classic;
+    uint64_t added[REPEATS_MAX]; /* A_data */
+    uint64_t kernel_bytes;       /* of the first */
+    uint64_t start_ns;
+    double pace;
+    size_t repeats;
+    json_object *run;
+};
+
+struct real_boot {
+    const char *workload;
+    char kernel[8];
+    uint64_t readahead_kb;
+    json_object *root;
+    struct real_group group[RUNS_MAX];
+    size_t groups;
+    uint64_t traced_ns;         /* duration of the unlimited run, whose trace is played */
+    struct real_stream stream;  /* of the unlimited run */
+    struct real_stream limited; /* of a run with a limit; empty: there is no trace of one */
+    uint64_t limited_kb;
+};
+
+/* Seconds of the guest's clock at the first event: "oldest event ts:     5.970099". */
+static uint64_t run_start_ns(json_object *run)
+{
+    const char *found = strstr(json_text(run, "trace_stats"), "oldest event ts:");
+    return found ? (uint64_t)(strtod(found + strlen("oldest event ts:"), NULL) * 1e9) : 0;
+}
+
+static void boot_add(struct real_boot *boot, json_object *run)
+{
+    uint64_t max_kb = json_number(run, "max_kb");
+    bool classic = json_number(run, "lru") == 0;
+    uint64_t added = json_number(json_path(run, "trace", NULL), "A_data");
+    for (size_t i = 0; i < boot->groups; i++) {
+        struct real_group *group = &boot->group[i];
+        if (group->max_kb != max_kb || group->classic != classic)
+            continue;
+        if (group->repeats < REPEATS_MAX)
+            group->added[group->repeats++] = added;
+        return;
+    }
+    if (boot->groups == RUNS_MAX)
+        return;
+    struct real_group *group = &boot->group[boot->groups++];
+    *group =
+        (struct real_group){.max_kb = max_kb,
+                            .classic = classic,
+                            .added = {added},
+                            .repeats = 1,
+                            .run = run,
+                            .start_ns = run_start_ns(run),
+                            .pace = 1,
+                            .kernel_bytes = json_number(json_path(run, "stat", NULL), "kernel")};
+    snprintf(group->label, sizeof(group->label), "%s", json_text(run, "label"));
+    if (max_kb == 0)
+        boot->traced_ns = json_number(run, "ns");
+    else if (boot->traced_ns)
+        group->pace = (double)json_number(run, "ns") / (double)boot->traced_ns;
+}
+
+static bool boot_load(struct real_boot *boot, const char *path)
+{
+    boot->root = json_object_from_file(path);
+    json_object *events = json_path(boot->root, "events", NULL);
+    if (!events || strcmp(json_text(boot->root, "format"), "mglru-oracle-real-1") != 0)
+        return false;
+    boot->readahead_kb = json_number(boot->root, "ra_kb");
+    bool v612 = strncmp(json_text(boot->root, "kernel"), "6.12.", 5) == 0;
+    snprintf(boot->kernel, sizeof(boot->kernel), "%s", v612 ? "6.12" : "7.3");
+    for (size_t i = 0; i < json_object_array_length(events); i++) {
+        json_object *event = json_object_array_get_idx(events, i);
+        if (strcmp(json_text(event, "ev"), "run") == 0)
+            boot_add(boot, event);
+    }
+    return boot->groups > 0;
+}
+
+static int compare_u64(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a;
+    uint64_t y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Bounds of real programs: A_data with readahead off, pages read with it; one limit is free. */
+static struct bound real_bound(const struct real_boot *boot, const struct real_group *group)
+{
+    bool tightest = strcmp(boot->workload, "grep_hot") == 0 && group->max_kb == 16384;
+    if (boot->readahead_kb == 0)
+        return (struct bound){.kind = tightest ? BOUND_NONE : BOUND_PERCENT, .percent = 3};
+    if (group->classic || tightest)
+        return (struct bound){.kind = BOUND_NONE};
+    return (struct bound){.kind = BOUND_PERCENT, .percent = 10};
+}
+
+/* How a run of the library is set up, and whether the bound applies to it. */
+struct variant {
+    const char *note;
+    enum mglru_kernel_charge charge;
+    bool metadata;
+    bool judged;
+};
+
+static const struct variant variants[] = {
+    {"kernel charge: recorded", MGLRU_KERNEL_CHARGE_FIXED, false, true},
+    {"kernel charge: recorded, with metadata pages", MGLRU_KERNEL_CHARGE_FIXED, true, false},
+    {"kernel charge: auto", MGLRU_KERNEL_CHARGE_AUTO, false, false},
+};
+
+static void row_fill(struct row *row, const struct real_boot *boot, struct real_group *group,
+                     const struct variant *variant)
+{
+    *row = (struct row){0};
+    qsort(group->added, group->repeats, sizeof(group->added[0]), compare_u64);
+    snprintf(row->kernel, sizeof(row->kernel), "%s", boot->kernel);
+    snprintf(row->name, sizeof(row->name), "real/%s", boot->workload);
+    snprintf(row->mode, sizeof(row->mode), "%s", group->classic ? "classic" : "mglru");
+    snprintf(row->what, sizeof(row->what), "%" PRIu64 "M ra%" PRIu64, group->max_kb / 1024,
+             boot->readahead_kb);
+    snprintf(row->note, sizeof(row->note), "%s", variant->note);
+    size_t n = group->repeats;
+    row->theirs = n % 2 ? group->added[n / 2] : (group->added[n / 2 - 1] + group->added[n / 2]) / 2;
+    row->least = group->added[0];
+    row->most = group->added[n - 1];
+    if (variant->judged)
+        row->bound = real_bound(boot, group);
+}
+
+static void verbose_run(FILE *out, const struct row *row, const struct real_group *group,
+                        const struct real_result *result)
+{
+    json_object *theirs = json_path(group->run, "stat", NULL);
+    fprintf(out, "== %s %s %s %s, %s\n", row->kernel, row->name, row->mode, row->what, row->note);
+    json_object_object_foreach(theirs, name, value)
+    {
+        uint64_t a = (uint64_t)json_object_get_int64(value);
+        uint64_t b = drive_stat(result->stat, name);
+        if (a || b)
+            fprintf(out, "    %-26s %12" PRIu64 " %12" PRIu64 "\n", name, a, b);
+    }
+    fprintf(out, "%s%s", json_text(group->run, "lru_gen"), result->lru_gen ? result->lru_gen : "");
+}
+
+/* Single accesses, where a trace of this very limit exists. */
+static void row_differing(struct row *row, const struct real_stream *limited,
+                          const struct real_stream *stream, const struct real_result *result)
+{
+    if (limited->accesses != stream->accesses)
+        return;
+    row->accesses = limited->accesses;
+    for (uint64_t i = 0; i < row->accesses; i++)
+        row->differing += (limited->misses[i / 8] ^ result->bits[i / 8]) >> (i % 8) & 1;
+}
+
+static int group_run(const struct real_boot *boot, struct real_group *group,
+                     const struct variant *variant, struct compare *compare, struct row *row)
+{
+    struct real_options run = {.model = compare->model ? compare->model : boot->kernel,
+                               .classic = group->classic,
+                               .max_kb = group->max_kb,
+                               .readahead_bytes = boot->readahead_kb * 1024,
+                               .kernel_charge = variant->charge,
+                               .kernel_charge_bytes = group->kernel_bytes,
+                               .metadata = variant->metadata,
+                               .start_ns = group->start_ns,
+                               .pace = group->pace,
+                               .schedule = schedule_at(0),
+                               .capture = compare->verbose != NULL};
+    struct real_result result;
+    int code = real_run(&boot->stream, &run, &result);
+    if (!code) {
+        row_fill(row, boot, group, variant);
+        row->ours = boot->readahead_kb ? result.pages_read : result.misses;
+        row->low = row->high = row->ours;
+        if (!group->classic && group->max_kb == boot->limited_kb)
+            row_differing(row, &boot->limited, &boot->stream, &result);
+        row->verdict = VERDICT_STUDY;
+        if (row->bound.kind != BOUND_NONE)
+            row->verdict = bound_holds(&row->bound, row->theirs, row->ours, row->low, row->high)
+                               ? VERDICT_INSIDE
+                               : VERDICT_OUTSIDE;
+        if (compare->verbose)
+            verbose_run(compare->verbose, row, group, &result);
+    }
+    real_result_free(&result);
+    return code;
+}
+
+static int boot_compare(struct real_boot *boot, struct compare *compare)
+{
+    int code = 0;
+    for (size_t i = 0; i < boot->groups && !code; i++) {
+        for (size_t k = 0; k < MGLRU_ARRAY_LEN(variants) && !code; k++) {
+            struct row row;
+            code = group_run(boot, &boot->group[i], &variants[k], compare, &row);
+            if (!code)
+                code = compare_add(compare, &row);
+            else
+                snprintf(compare->error, COMPARE_ERROR_BYTES, "real/%s: %s", boot->workload,
+                         mglru_error_text(code));
+        }
+    }
+    return code;
+}
+
+/* The reads of a boot: its own unlimited trace, or the native one of a fixture. */
+static int boot_streams(struct real_boot *boot, const char *folder, const char *name,
+                        struct trace_error *error)
+{
+    char path[PATH_BYTES];
+    snprintf(path, sizeof(path), "%s/reads.trace.zst", folder);
+    if (access(path, R_OK) == 0)
+        return real_load_native(path, &boot->stream, error);
+    snprintf(path, sizeof(path), "%s/%s_nolimit.trace.zst", folder, name);
+    int code = real_load(path, &boot->stream, error);
+    snprintf(path, sizeof(path), "%s/%s_m40.trace.zst", folder, name);
+    if (code || access(path, R_OK) != 0)
+        return code;
+    boot->limited_kb = LIMITED_KB;
+    return real_load(path, &boot->limited, error);
+}
+
+static int file_compare(const char *folder, const char *workload, const char *name,
+                        struct compare *compare)
+{
+    char path[PATH_BYTES];
+    struct trace_error error = {.text = "out of memory"};
+    struct real_boot *boot = calloc(1, sizeof(*boot));
+    if (!boot)
+        return MGLRU_ENOMEM;
+    boot->workload = workload;
+    snprintf(path, sizeof(path), "%s/%s.json", folder, name);
+    int code = boot_load(boot, path) ? 0 : MGLRU_EINVAL;
+    if (code)
+        snprintf(error.text, sizeof(error.text), "%.400s: not a recording of a real program", path);
+    else
+        code = boot_streams(boot, folder, name, &error);
+    if (code)
+        snprintf(compare->error, COMPARE_ERROR_BYTES, "%s", error.text);
+    else
+        code = boot_compare(boot, compare);
+    real_free(&boot->stream);
+    real_free(&boot->limited);
+    json_object_put(boot->root);
+    free(boot);
+    return code;
+}
+
+int real_compare(const char *dir, const char *name, struct compare *compare)
+{
+    static const char *const boots[] = {"k612_ra0", "k73_ra0", "k612_ra128", "k73_ra128"};
+    char folder[PATH_BYTES / 2];
+    int length = snprintf(folder, sizeof(folder), "%s/%s", dir, name);
+    int code = length < 0 || (size_t)length >= sizeof(folder) ? MGLRU_EINVAL : 0;
+    for (size_t i = 0; i < MGLRU_ARRAY_LEN(boots) && !code; i++) {
+        char path[PATH_BYTES];
+        snprintf(path, sizeof(path), "%s/%s.json", folder, boots[i]);
+        if (access(path, R_OK) == 0)
+            code = file_compare(folder, name, boots[i], compare);
+    }
+    return code;
+}
