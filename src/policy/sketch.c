@@ -53,15 +53,19 @@ struct sketch_spot {
     unsigned shift; /* of the counter in its word */
 };
 
-/* Each row has a hash of its own, so that pages that collide in one row seldom do in another. */
+/*
+ * Pages that collide in one row seldom do in another: row r takes hash a + r * b, which is as good
+ * as independent hashes (A. Kirsch, M. Mitzenmacher, "Less hashing, same performance", ESA 2006).
+ */
 static void sketch_locate(const struct sketch *sketch, uint32_t page,
                           struct sketch_spot spots[SKETCH_ROWS])
 {
     uint64_t hash = bits_mix64(page + UINT64_C(0x9E3779B97F4A7C15));
+    uint64_t step = hash >> 32 | 1;
     for (unsigned row = 0; row < SKETCH_ROWS; row++) {
         spots[row].word = row * sketch->row_words + ((hash >> 4) & (sketch->row_words - 1));
         spots[row].shift = (unsigned)(hash & 15) * 4;
-        hash = bits_mix64(hash + row + 1);
+        hash += step;
     }
 }
 
