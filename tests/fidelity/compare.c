@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "through.h"
 
 #define SECOND_NS UINT64_C(1000000000)
 
@@ -157,7 +158,7 @@ struct comparison {
     const struct recording *recording;
     struct compare *compare;
     struct script script;
-    struct row row[RECORDING_PARTS];
+    struct row row[RECORDING_PARTS + 1];
     size_t rows;
 };
 
@@ -172,6 +173,30 @@ static int run_once(struct comparison *c, const struct schedule *schedule, bool 
         snprintf(c->compare->error, COMPARE_ERROR_BYTES, "%s/%s %s: %s: %s", c->recording->kernel,
                  c->recording->name, c->recording->mode, failed ? failed : "the library",
                  mglru_error_text(code));
+    return code;
+}
+
+/* The same script through `mglru replay`: the row counts accesses that came out the same. */
+static int run_through(struct comparison *c, const struct drive_result *direct)
+{
+    struct drive_result other;
+    const char *model = c->compare->model ? c->compare->model : c->recording->kernel;
+    int code = through_replay(c->compare->through, &c->script, model, &other);
+    struct row *row = &c->row[c->rows];
+    row_start(row, c->recording, "replay = library");
+    row->exact = true;
+    for (size_t i = 0; i < c->recording->parts && !code; i++) {
+        uint64_t count = direct->accesses[i];
+        row->theirs += count;
+        row->ours += count - bits_differing(direct->bits[i], other.bits[i], count);
+    }
+    row->low = row->high = row->ours;
+    row->verdict = row->ours == row->theirs ? VERDICT_INSIDE : VERDICT_OUTSIDE;
+    c->rows++;
+    if (code)
+        snprintf(c->compare->error, COMPARE_ERROR_BYTES, "%s replay of %s/%s %s failed",
+                 c->compare->through, c->recording->kernel, c->recording->name, c->recording->mode);
+    drive_result_free(&other);
     return code;
 }
 
@@ -197,8 +222,10 @@ static int run_stated(struct comparison *c, const struct schedule *schedule)
             snprintf(c->row[i].note, sizeof(c->row[i].note), "%s", schedule->name);
         }
     }
+    if (c->compare->through)
+        code = run_through(c, &result);
     drive_result_free(&result);
-    return 0;
+    return code;
 }
 
 static int run_range(struct comparison *c, const struct schedule *schedule)

@@ -18,6 +18,7 @@ struct compare {
     const char *schedule; /* NULL: the stated one, and for classic the range over all */
     bool stated_only;     /* the range only where the bound is one over schedules */
     bool all_schedules;   /* the range for every mode */
+    const char *through;  /* path of mglru: replay must give the same bits; NULL: not tried */
     FILE *verbose;        /* counters of each sample beside the kernel's; NULL: none */
     FILE *progress;       /* rows as they come; NULL: none */
     struct table table;

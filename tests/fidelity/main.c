@@ -18,6 +18,7 @@
 #include "commands.h"
 #include "compare.h"
 #include "emit.h"
+#include "fixtures.h"
 #include "real.h"
 
 #define ORACLE_DEFAULT "../shared/oracle"
@@ -31,6 +32,7 @@ struct program {
     const char *emit;
     const char *json;
     const char *markdown;
+    const char *fixtures;
     regex_t only;
     bool has_only;
     struct compare compare;
@@ -48,15 +50,27 @@ static const char help[] =
     "  --verbose          counters and generations at each sample, the kernel's beside ours\n"
     "  --json FILE        the table as JSON\n"
     "  --markdown FILE    the table as Markdown\n"
-    "  --emit-trace FILE  write the selected scenario as a native trace instead of running it\n";
+    "  --emit-trace FILE  write the selected scenario as a native trace instead of running it\n"
+    "  --through MGLRU    play each script through `MGLRU replay` as well: the same bits\n"
+    "  --stated-only      flush schedules only where the bound is a range over them\n"
+    "  --write-fixtures DIR  cut the selected recordings down to fixtures in DIR\n";
 
 static const struct option options[] = {
-    {"oracle", required_argument, NULL, 'o'},   {"only", required_argument, NULL, 'r'},
-    {"mode", required_argument, NULL, 'm'},     {"model", required_argument, NULL, 'M'},
-    {"schedule", required_argument, NULL, 's'}, {"all-schedules", no_argument, NULL, 'a'},
-    {"verbose", no_argument, NULL, 'v'},        {"json", required_argument, NULL, 'j'},
-    {"markdown", required_argument, NULL, 'd'}, {"emit-trace", required_argument, NULL, 'e'},
-    {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0},
+    {"oracle", required_argument, NULL, 'o'},
+    {"only", required_argument, NULL, 'r'},
+    {"mode", required_argument, NULL, 'm'},
+    {"model", required_argument, NULL, 'M'},
+    {"schedule", required_argument, NULL, 's'},
+    {"all-schedules", no_argument, NULL, 'a'},
+    {"verbose", no_argument, NULL, 'v'},
+    {"json", required_argument, NULL, 'j'},
+    {"markdown", required_argument, NULL, 'd'},
+    {"emit-trace", required_argument, NULL, 'e'},
+    {"through", required_argument, NULL, 't'},
+    {"stated-only", no_argument, NULL, 'S'},
+    {"write-fixtures", required_argument, NULL, 'f'},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
 };
 
 static bool option_take(struct program *program, int letter, const char *value)
@@ -91,6 +105,15 @@ static bool option_take(struct program *program, int letter, const char *value)
         return true;
     case 'e':
         program->emit = value;
+        return true;
+    case 't':
+        program->compare.through = value;
+        return true;
+    case 'S':
+        program->compare.stated_only = true;
+        return true;
+    case 'f':
+        program->fixtures = value;
         return true;
     default:
         return false;
@@ -141,19 +164,43 @@ static int run_recording(struct program *program, const struct recording *record
     return report(program, compare_recording(recording, &program->compare));
 }
 
+/* DIR/KERNEL/NAME.json, with the folder of the recording; the folder must exist. */
+static int write_fixture(struct program *program, const struct oracle_file *file, const char *path)
+{
+    char out[PATH_BYTES];
+    const char *base = strrchr(path, '/');
+    const char *folder = base;
+    while (folder && folder > path && folder[-1] != '/')
+        folder--;
+    snprintf(out, sizeof(out), "%s/%s", program->fixtures, folder ? folder : path);
+    int code = fixture_write(file, out);
+    program->matched++;
+    if (code)
+        snprintf(program->compare.error, COMPARE_ERROR_BYTES, "%.400s: %s", out,
+                 mglru_error_text(code));
+    return report(program, code);
+}
+
+static int run_modes(struct program *program, const struct oracle_file *file)
+{
+    bool commands = file->scenario.family == FAMILY_AGE || file->scenario.family == FAMILY_CMDS;
+    if (commands && !program->mode && !program->emit) {
+        program->matched++;
+        return report(program, commands_compare(file, &program->compare));
+    }
+    int code = 0;
+    for (size_t i = 0; i < file->mode_count && !code; i++)
+        code = run_recording(program, &file->modes[i]);
+    return code;
+}
+
 static int run_file(struct program *program, const char *path)
 {
     struct oracle_file file;
     int code = report(program, oracle_load(path, &file, program->compare.error));
     if (code)
         return code;
-    bool commands = file.scenario.family == FAMILY_AGE || file.scenario.family == FAMILY_CMDS;
-    if (commands && !program->mode && !program->emit) {
-        program->matched++;
-        code = report(program, commands_compare(&file, &program->compare));
-    }
-    for (size_t i = 0; i < file.mode_count && !code; i++)
-        code = run_recording(program, &file.modes[i]);
+    code = program->fixtures ? write_fixture(program, &file, path) : run_modes(program, &file);
     oracle_free(&file);
     return code;
 }
@@ -187,6 +234,15 @@ static int run_folder(struct program *program, const char *kernel)
     return code;
 }
 
+static int run_workload(struct program *program, const char *dir, const char *name)
+{
+    char out[PATH_BYTES];
+    if (!program->fixtures)
+        return real_compare(dir, name, &program->compare);
+    snprintf(out, sizeof(out), "%s/real/%s", program->fixtures, name);
+    return real_write_fixtures(dir, name, out, &program->compare);
+}
+
 /* Real programs: whole workloads; --mode does not apply. */
 static int run_real(struct program *program)
 {
@@ -198,7 +254,7 @@ static int run_real(struct program *program)
         if (!selected(program, "real", workloads[i]))
             continue;
         program->matched++;
-        code = report(program, real_compare(dir, workloads[i], &program->compare));
+        code = report(program, run_workload(program, dir, workloads[i]));
     }
     return code;
 }
@@ -234,7 +290,7 @@ static int write_report(const struct program *program, const char *path, bool ma
 static int run(struct program *program, char **paths, int count)
 {
     int code = 0;
-    if (!program->emit)
+    if (!program->emit && !program->fixtures)
         table_print_head(stdout);
     for (int i = 0; i < count && !code; i++)
         code = run_file(program, paths[i]);
@@ -248,7 +304,7 @@ static int run(struct program *program, char **paths, int count)
         fprintf(stderr, "fidelity: nothing selected\n");
         return STATUS_USAGE;
     }
-    if (program->emit)
+    if (program->emit || program->fixtures)
         return STATUS_INSIDE;
     table_print_summary(stdout, &program->compare.table);
     if (program->json && write_report(program, program->json, false))

@@ -189,6 +189,7 @@ static bool event_add(struct loader *loader, const struct event *event)
                                  .metadata = true,
                                  .first = event->first,
                                  .count = (uint32_t)(event->last - event->first + 1)};
+        out->metadata = true;
         return stream_add(out, &read);
     }
     uint32_t index = loader->file_of_inode[event->inode];
@@ -332,6 +333,24 @@ void real_free(struct real_stream *stream)
     free(stream->files);
     free(stream->misses);
     *stream = (struct real_stream){0};
+}
+
+uint32_t *real_pages(const struct real_stream *stream, uint64_t *page_count)
+{
+    uint32_t *pages = calloc((size_t)stream->accesses + 1, sizeof(*pages));
+    uint64_t next = 0;
+    *page_count = 0;
+    for (size_t i = 0; i < stream->files_count; i++)
+        *page_count += stream->files[i].pages;
+    for (size_t i = 0; pages && i < stream->count; i++) {
+        const struct real_read *read = &stream->reads[i];
+        if (read->metadata)
+            continue;
+        uint64_t page = stream->files[read->file].offset + read->first;
+        for (uint32_t k = 0; k < read->count; k++)
+            pages[next++] = (uint32_t)(page + k);
+    }
+    return pages;
 }
 
 int real_emit(const struct real_stream *stream, const char *path)

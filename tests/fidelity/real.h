@@ -37,6 +37,7 @@ struct real_stream {
     struct real_file *files;
     size_t files_count;
     uint64_t accesses; /* pages of data reads */
+    bool metadata;     /* there are metadata reads */
     uint8_t *misses;   /* one bit a page of data reads: added to the cache just before; a limited
                           run's trace only */
 };
@@ -50,6 +51,9 @@ int real_load(const char *path, struct real_stream *out, struct trace_error *err
 /* Loads a native trace of reads by one memcg. As above. */
 int real_load_native(const char *path, struct real_stream *out, struct trace_error *error);
 void real_free(struct real_stream *stream);
+
+/* Page of each access, as an index into all pages of all files; NULL: no memory. */
+uint32_t *real_pages(const struct real_stream *stream, uint64_t *page_count);
 
 /* Writes the stream as a native trace of memcg /r, metadata reads left out. */
 int real_emit(const struct real_stream *stream, const char *path);
@@ -86,5 +90,12 @@ void real_result_free(struct real_result *result);
  * the one native trace reads.trace.zst. 0, or a MGLRU_E code and an error line.
  */
 int real_compare(const char *dir, const char *name, struct compare *compare);
+
+/*
+ * Writes fixtures of the boots with readahead off into the folder @out: a JSON each, and
+ * reads.trace to be compressed to reads.trace.zst. As real_compare.
+ */
+int real_write_fixtures(const char *dir, const char *name, const char *out,
+                        struct compare *compare);
 
 #endif

@@ -14,7 +14,9 @@
 #include <mglru/control.h>
 
 #include "base/check.h"
+#include "fixtures.h"
 #include "json.h"
+#include "vector.h"
 
 #define PATH_BYTES 4096
 #define MEMCG_PATH "/r"
@@ -348,6 +350,8 @@ static int boot_compare(struct real_boot *boot, struct compare *compare)
     for (size_t i = 0; i < boot->groups && !code; i++) {
         for (size_t k = 0; k < MGLRU_ARRAY_LEN(variants) && !code; k++) {
             struct row row;
+            if (variants[k].metadata && !boot->stream.metadata)
+                continue;
             code = group_run(boot, &boot->group[i], &variants[k], compare, &row);
             if (!code)
                 code = compare_add(compare, &row);
@@ -376,43 +380,125 @@ static int boot_streams(struct real_boot *boot, const char *folder, const char *
     return real_load(path, &boot->limited, error);
 }
 
-static int file_compare(const char *folder, const char *workload, const char *name,
-                        struct compare *compare)
+/* A fixture's vector of the limited run: only accesses and misses of that stream are needed. */
+static int boot_vector(struct real_boot *boot)
+{
+    json_object *events = json_path(boot->root, "events", NULL);
+    for (size_t i = 0; i < json_object_array_length(events); i++) {
+        json_object *event = json_object_array_get_idx(events, i);
+        if (strcmp(json_text(event, "ev"), "bits") != 0)
+            continue;
+        uint64_t page_count = 0;
+        uint32_t *pages = real_pages(&boot->stream, &page_count);
+        if (pages && json_number(event, "nbits") == boot->stream.accesses)
+            boot->limited.misses =
+                vector_unpack(json_text(event, "packed"), pages, boot->stream.accesses, page_count);
+        free(pages);
+        if (!boot->limited.misses)
+            return MGLRU_EINVAL;
+        boot->limited.accesses = boot->stream.accesses;
+        boot->limited_kb = json_number(event, "max_kb");
+    }
+    return 0;
+}
+
+/* Loads a boot with its reads. */
+static int boot_open(struct real_boot *boot, const char *folder, const char *name,
+                     struct trace_error *error)
 {
     char path[PATH_BYTES];
-    struct trace_error error = {.text = "out of memory"};
-    struct real_boot *boot = calloc(1, sizeof(*boot));
-    if (!boot)
-        return MGLRU_ENOMEM;
-    boot->workload = workload;
     snprintf(path, sizeof(path), "%s/%s.json", folder, name);
-    int code = boot_load(boot, path) ? 0 : MGLRU_EINVAL;
+    if (!boot_load(boot, path)) {
+        snprintf(error->text, sizeof(error->text), "%.400s: not a recording of a real program",
+                 path);
+        return MGLRU_EINVAL;
+    }
+    int code = boot_streams(boot, folder, name, error);
     if (code)
-        snprintf(error.text, sizeof(error.text), "%.400s: not a recording of a real program", path);
-    else
-        code = boot_streams(boot, folder, name, &error);
+        return code;
+    code = boot_vector(boot);
     if (code)
-        snprintf(compare->error, COMPARE_ERROR_BYTES, "%s", error.text);
-    else
-        code = boot_compare(boot, compare);
+        snprintf(error->text, sizeof(error->text), "%.400s: a miss vector that cannot be read",
+                 path);
+    return code;
+}
+
+static void boot_free(struct real_boot *boot)
+{
     real_free(&boot->stream);
     real_free(&boot->limited);
     json_object_put(boot->root);
     free(boot);
+}
+
+/* What to do with each boot of a workload. */
+struct boots {
+    const char *folder;
+    const char *workload;
+    const char *out; /* where fixtures go; NULL: compare */
+    struct compare *compare;
+};
+
+/* Writes the fixture of a boot; the reads of all are the same, so the last one stays. */
+static int boot_write(const struct real_boot *boot, const char *out, const char *name)
+{
+    char path[PATH_BYTES];
+    if (boot->readahead_kb)
+        return 0;
+    snprintf(path, sizeof(path), "%s/%s.json", out, name);
+    int code = fixture_write_boot(boot->root, boot->limited_kb ? &boot->limited : NULL,
+                                  boot->limited_kb, path);
+    snprintf(path, sizeof(path), "%s/reads.trace", out);
+    return code ? code : real_emit(&boot->stream, path);
+}
+
+static int boot_visit(const struct boots *boots, const char *name)
+{
+    struct trace_error error = {.text = "out of memory"};
+    struct real_boot *boot = calloc(1, sizeof(*boot));
+    if (!boot)
+        return MGLRU_ENOMEM;
+    boot->workload = boots->workload;
+    int code = boot_open(boot, boots->folder, name, &error);
+    if (code) {
+        snprintf(boots->compare->error, COMPARE_ERROR_BYTES, "%s", error.text);
+    } else if (boots->out) {
+        code = boot_write(boot, boots->out, name);
+        if (code)
+            snprintf(boots->compare->error, COMPARE_ERROR_BYTES, "%s: %s", boots->out,
+                     mglru_error_text(code));
+    } else {
+        code = boot_compare(boot, boots->compare);
+    }
+    boot_free(boot);
+    return code;
+}
+
+/* The recorded boots of a workload; a fixture has those with readahead off. */
+static int boots_visit(const struct boots *boots)
+{
+    static const char *const names[] = {"k612_ra0", "k73_ra0", "k612_ra128", "k73_ra128"};
+    int code = 0;
+    for (size_t i = 0; i < MGLRU_ARRAY_LEN(names) && !code; i++) {
+        char path[PATH_BYTES];
+        snprintf(path, sizeof(path), "%s/%s.json", boots->folder, names[i]);
+        if (access(path, R_OK) == 0)
+            code = boot_visit(boots, names[i]);
+    }
     return code;
 }
 
 int real_compare(const char *dir, const char *name, struct compare *compare)
 {
-    static const char *const boots[] = {"k612_ra0", "k73_ra0", "k612_ra128", "k73_ra128"};
+    return real_write_fixtures(dir, name, NULL, compare);
+}
+
+int real_write_fixtures(const char *dir, const char *name, const char *out, struct compare *compare)
+{
     char folder[PATH_BYTES / 2];
     int length = snprintf(folder, sizeof(folder), "%s/%s", dir, name);
-    int code = length < 0 || (size_t)length >= sizeof(folder) ? MGLRU_EINVAL : 0;
-    for (size_t i = 0; i < MGLRU_ARRAY_LEN(boots) && !code; i++) {
-        char path[PATH_BYTES];
-        snprintf(path, sizeof(path), "%s/%s.json", folder, boots[i]);
-        if (access(path, R_OK) == 0)
-            code = file_compare(folder, name, boots[i], compare);
-    }
-    return code;
+    if (length < 0 || (size_t)length >= sizeof(folder))
+        return MGLRU_EINVAL;
+    const struct boots boots = {.folder = folder, .workload = name, .out = out, .compare = compare};
+    return boots_visit(&boots);
 }

@@ -10,6 +10,7 @@
 
 #include "base/check.h"
 #include "json.h"
+#include "vector.h"
 
 static const struct {
     const char *mode;
@@ -135,6 +136,25 @@ static int hex_digit(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
+/* A fixture's vector: packed in the context of the part's page stream. */
+static bool load_packed(struct recording_part *part, json_object *event,
+                        const struct recording *recording)
+{
+    struct script script;
+    size_t k = (size_t)(part - recording->part);
+    part->bit_count = json_number(event, "nbits");
+    if (script_init(&script, &recording->scenario, &recording->clock, "0"))
+        return false;
+    const uint32_t *pages = k == 0 ? script.stream : script.second;
+    free(part->bits);
+    part->bits = NULL;
+    if (pages && part->bit_count <= script_part_accesses(&script, k))
+        part->bits = vector_unpack(json_text(event, "packed"), pages, part->bit_count,
+                                   script_object_pages(&script, (unsigned)k));
+    script_free(&script);
+    return part->bits != NULL;
+}
+
 /* Decodes a bits event into @part. False: the text is not hex or too short. */
 static bool load_bits(struct recording_part *part, json_object *event)
 {
@@ -166,7 +186,9 @@ static bool load_bits_event(struct recording *recording, json_object *event)
     } names[] = {{"miss", 0}, {"miss_s", 0}, {"miss_file", 1}, {"miss_h", 1}};
     for (size_t i = 0; i < MGLRU_ARRAY_LEN(names); i++)
         if (strcmp(names[i].name, json_text(event, "name")) == 0)
-            return load_bits(&recording->part[names[i].part], event);
+            return json_path(event, "packed", NULL)
+                       ? load_packed(&recording->part[names[i].part], event, recording)
+                       : load_bits(&recording->part[names[i].part], event);
     return true;
 }
 
