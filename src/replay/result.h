@@ -31,6 +31,7 @@ struct replay_memcg {
     char *path;
     struct replay_figures figures;
     uint64_t oom_events;
+    uint64_t skipped; /* page accesses passed over after its process was killed */
 };
 
 struct replay_sample { /* --every N: one point of the series */
@@ -66,7 +67,9 @@ struct replay_run {
     struct replay_explain_row *explain;
     size_t explain_count;
     char *explain_text;     /* the story in sentences; NULL without --explain */
-    bool oom;               /* ended or lost a process by OOM */
+    bool oom;               /* lost a process by OOM */
+    uint64_t skipped;       /* page accesses passed over because their process had been killed */
+    uint32_t index;         /* number of the run in the whole replay, shards included */
     const char *stat_flush; /* schedule stated beside classic results; NULL elsewhere */
     double seconds;         /* CPU time of the engine for this run */
 };
