@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* What the subcommands of mglru share: exit statuses and how they fail. */
+#ifndef CLI_MGLRU_COMMAND_H
+#define CLI_MGLRU_COMMAND_H
+
+enum command_status {
+    COMMAND_DONE = 0,
+    COMMAND_FOUND = 1,      /* a check found something */
+    COMMAND_USAGE = 2,      /* usage or bad input */
+    COMMAND_ENVIRONMENT = 3 /* the environment refused: permission, missing feature, full disk */
+};
+
+/* Subcommands; argv[0] is the name of the subcommand. Return an exit status. */
+int command_replay(int argc, char **argv);
+
+/* Prints "mglru COMMAND: TEXT" as one line on stderr and returns @status. Control characters, as
+ * file names may have them, are shown as '?'. */
+int command_fail(const char *command, int status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Exit status that a MGLRU_E code means. */
+int command_status_of(int code);
+
+#endif

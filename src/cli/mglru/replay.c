@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* `mglru replay`: command line -> replay -> reports. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <mglru/error.h>
+
+#include "cli/mglru/command.h"
+#include "cli/mglru/replay_args.h"
+#include "cli/mglru/replay_outputs.h"
+#include "replay/replay.h"
+#include "report/progress.h"
+
+static const char name[] = "replay";
+
+/* The signal that asked to stop. The one variable that a handler may write, hence not in a struct;
+ * the replay looks at it after each batch. */
+static volatile sig_atomic_t stop_signal;
+
+static void on_signal(int number)
+{
+    stop_signal = number;
+}
+
+/* What the callbacks of a replay work with. */
+struct session {
+    struct replay_args args;
+    struct replay_outputs outputs;
+    struct report_progress progress;
+};
+
+static int on_progress(void *context, const struct trace_progress *progress, uint64_t accesses)
+{
+    struct session *session = context;
+    struct report_progress_point point = {
+        .done = progress->bytes_read, .total = progress->bytes_total, .items = accesses};
+    if (!session->args.quiet && !session->args.no_progress)
+        report_progress_update(&session->progress, &point);
+    return stop_signal != 0;
+}
+
+static void on_miss_bits(void *context, const struct replay_spec *spec, const void *bits,
+                         size_t bytes)
+{
+    struct session *session = context;
+    report_write(&session->outputs.miss_bits[spec - session->args.specs], bits, bytes);
+}
+
+static void fill_options(const struct replay_args *args, struct session *session,
+                         struct replay_options *options)
+{
+    *options = (struct replay_options){
+        .traces = args->traces,
+        .trace_count = args->trace_count,
+        .open = {.format = args->format, .columns = args->columns},
+        .specs = args->specs,
+        .spec_count = args->spec_count,
+        .count_distinct = args->whole_baseline,
+        .swap_bytes = args->swap_bytes,
+        .swappiness = args->swappiness,
+        .kernel_charge = args->kernel_charge,
+        .kernel_charge_bytes = args->kernel_charge_bytes,
+        .readahead_bytes = args->readahead_bytes,
+        .stat_flush = args->stat_flush,
+        .stat_flush_period = args->stat_flush_period,
+        .stat_flush_text = args->has_stat_flush ? args->stat_flush_text : NULL,
+        .every = args->every,
+        .explain = args->explain,
+        .on_progress = on_progress,
+        .on_miss_bits = args->miss_bits != NULL ? on_miss_bits : NULL,
+        .context = session,
+    };
+}
+
+/* Ends the program as the signal would have, now that nothing partial is left. */
+static int stop(void)
+{
+    fprintf(stderr, "mglru %s: interrupted\n", name);
+    signal(stop_signal, SIG_DFL);
+    raise(stop_signal);
+    return COMMAND_ENVIRONMENT;
+}
+
+static int replay(struct session *session)
+{
+    struct report_error refused;
+    int code = replay_outputs_open(&session->outputs, &session->args, &refused);
+    if (code != MGLRU_OK)
+        return command_fail(name, command_status_of(code), "%s", refused.text);
+    struct replay_options options;
+    struct replay_result result;
+    struct replay_error error;
+    fill_options(&session->args, session, &options);
+    report_progress_begin(&session->progress, "replay");
+    code = replay_run(&options, &result, &error);
+    report_progress_end(&session->progress);
+    if (code == MGLRU_EINTR)
+        return COMMAND_ENVIRONMENT;
+    if (code != MGLRU_OK)
+        return command_fail(name, command_status_of(code), "%s", error.text);
+    code = replay_outputs_finish(&session->outputs, &session->args, &result, &refused);
+    replay_result_free(&result);
+    if (code != MGLRU_OK)
+        return command_fail(name, command_status_of(code), "%s", refused.text);
+    return COMMAND_DONE;
+}
+
+int command_replay(int argc, char **argv)
+{
+    struct session session;
+    memset(&session, 0, sizeof(session));
+    struct args_error error;
+    int status = COMMAND_DONE;
+    if (!replay_args_parse(&session.args, argc, argv, &error)) {
+        status = command_fail(name, COMMAND_USAGE, "%s", error.text);
+    } else if (session.args.help) {
+        replay_help();
+    } else {
+        const struct sigaction action = {.sa_handler = on_signal};
+        sigaction(SIGINT, &action, NULL);
+        sigaction(SIGTERM, &action, NULL);
+        sigaction(SIGHUP, &action, NULL);
+        status = replay(&session);
+    }
+    replay_outputs_abandon(&session.outputs);
+    replay_args_free(&session.args);
+    return stop_signal != 0 && status != COMMAND_DONE ? stop() : status;
+}
