@@ -104,6 +104,24 @@ extern const struct trace_format format_native;
 extern const struct trace_format format_lis;
 extern const struct trace_format format_keys;
 extern const struct trace_format format_lirs;
+extern const struct trace_format format_webcachesim;
+extern const struct trace_format format_csv;
+extern const struct trace_format format_spec;
+extern const struct trace_format format_lackey;
+extern const struct trace_format format_blkparse;
+extern const struct trace_format format_fio2;
+extern const struct trace_format format_fio3;
+extern const struct trace_format format_filemap;
+extern const struct trace_format format_damon;
+extern const struct trace_format format_vscsi1;
+extern const struct trace_format format_vscsi2;
+extern const struct trace_format format_oracle;
+extern const struct trace_format format_oracle_blocks;
+extern const struct trace_format format_oracle_objects;
+extern const struct trace_format format_be32;
+extern const struct trace_format format_le32;
+extern const struct trace_format format_be64;
+extern const struct trace_format format_le64;
 
 /* Error in the line (or binary record) reader->line: "FILE:LINE: what". MGLRU_EINVAL. */
 int format_fail(const struct trace_reader *reader, struct trace_error *error, const char *text, ...)

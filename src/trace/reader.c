@@ -19,14 +19,19 @@
 
 #define PAGE_BYTES_DEFAULT 4096u
 
+/* Room for the names of all formats. */
+#define FORMAT_LIST_BYTES 320
+
 /* Chosen: hundreds of control lines a block. */
 #define TEXT_BLOCK_BYTES ((size_t)8 << 10)
 
 static const struct trace_format *const formats[] = {
-    &format_native,
-    &format_lis,
-    &format_keys,
-    &format_lirs,
+    &format_native,         &format_keys,   &format_lirs,    &format_lis,
+    &format_webcachesim,    &format_csv,    &format_oracle,  &format_oracle_blocks,
+    &format_oracle_objects, &format_vscsi1, &format_vscsi2,  &format_blkparse,
+    &format_fio2,           &format_fio3,   &format_filemap, &format_damon,
+    &format_spec,           &format_lackey, &format_be32,    &format_le32,
+    &format_be64,           &format_le64,
 };
 
 const char *trace_format_name(size_t i)
@@ -85,7 +90,7 @@ static int find_format(struct trace_reader *reader, struct trace_error *error)
     }
     if (best > FORMAT_NO)
         return 0;
-    char list[256];
+    char list[FORMAT_LIST_BYTES];
     struct message_quote start = message_quote(sample.data, sample.bytes < 16 ? sample.bytes : 16);
     return message_set(error, MGLRU_EINVAL,
                        "%s: not a known trace, it starts with '%s'; expected one of: %s "
@@ -102,7 +107,7 @@ static int choose_format(struct trace_reader *reader, const char *name, struct t
             reader->format = formats[i];
     if (reader->format)
         return 0;
-    char list[256];
+    char list[FORMAT_LIST_BYTES];
     struct message_quote asked = message_quote(name, strlen(name));
     return message_set(error, MGLRU_EINVAL, "%s: unknown trace format '%s', expected one of: %s",
                        reader->input.name, asked.text, format_list(list, sizeof(list)));

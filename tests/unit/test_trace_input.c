@@ -147,10 +147,10 @@ static void every_cut_of_a_compressed_trace_is_an_error(void **state)
             continue;
         unsigned char *data = compress(codecs[i], text, bytes, &packed);
         for (size_t cut = codecs[i]->magic_bytes; cut < packed; cut++) {
-            uint64_t records, sum;
-            struct trace_error error;
-            assert_int_equal(read_bytes(data, cut, &records, &sum, &error), MGLRU_EINVAL);
-            assert_non_null(strstr(error.text, "cut short at byte "));
+            struct helper_trace *t = helper_read_bytes(data, cut, NULL);
+            assert_int_equal(t->rc, MGLRU_EINVAL);
+            assert_non_null(strstr(t->error.text, "cut short at byte "));
+            helper_close(t);
         }
         free(data);
     }

@@ -29,7 +29,10 @@ static inline int key_object(struct trace_reader *reader, uint64_t key, struct t
     char name[16];
     int bytes = high ? snprintf(name, sizeof(name), "keys.%03x", high)
                      : snprintf(name, sizeof(name), "keys");
-    int rc = format_name(reader, &reader->memcgs, (struct scan_field){"/", 1}, &root, error);
+    int rc = 0;
+    /* A csv trace may have named memcgs of its own. */
+    if (reader->memcgs.count == 0)
+        rc = format_name(reader, &reader->memcgs, (struct scan_field){"/", 1}, &root, error);
     if (!rc)
         rc = format_name(reader, &reader->objects, (struct scan_field){name, (size_t)bytes},
                          &objects->object, error);

@@ -262,7 +262,7 @@ static inline int take_access(struct native_line *line, enum trace_op op,
     record->memcg = memcg;
     record->object = object;
     record->page = page;
-    record->count = (uint32_t)count;
+    record->count = op == TRACE_OPEN ? 0 : (uint32_t)count;
     record->time_ns = line->time_ns;
     if (MGLRU_UNLIKELY(count == COUNT_MAX))
         split_record(state, record);
