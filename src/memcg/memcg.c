@@ -300,13 +300,18 @@ static bool has_online_child(const struct memcg *memcg)
 
 /*
  * Hands charges and present amounts to the parent. The memory stays charged to the parent, whose
- * usage includes it already; only the child's own counter forgets it.
+ * usage includes it already; only the child's own counter forgets it. The root is free: what goes
+ * there is not charged to anybody any more.
  */
 static void reparent(struct memcg *memcg, unsigned cpu)
 {
     memcg_stat_redirect(memcg, memcg->parent);
     memcg_stat_reparent(memcg, memcg->parent, cpu);
-    page_counter_cancel(&memcg->memory, page_counter_read(&memcg->memory));
+    long usage = page_counter_read(&memcg->memory);
+    if (memcg_is_root(memcg->parent))
+        page_counter_uncharge(&memcg->memory, usage);
+    else
+        page_counter_cancel(&memcg->memory, usage);
 }
 
 int memcg_offline(struct memcg *memcg, unsigned cpu)

@@ -150,7 +150,10 @@ static void removed_memcg_hands_its_charge_to_the_parent(void **state)
     assert_int_equal(memcg_offline(b, 0), MGLRU_OK);
     assert_int_equal(released, 1);
     assert_int_equal(page_counter_read(&a->memory), 10);
-    memcg_uncharge(a, 10);
+    memcg_uncharge(a, 4);
+    assert_int_equal(page_counter_read(&tree->root->memory), 6);
+    assert_int_equal(memcg_offline(a, 0), MGLRU_OK); /* to the root, which is free */
+    assert_int_equal(released, 2);
     assert_int_equal(page_counter_read(&tree->root->memory), 0);
     memcg_tree_destroy(tree);
 }
@@ -409,6 +412,8 @@ static void random_life(struct seeded *s)
             memcg_get(lives[i]);
         } else if (seeded_below(s, 4)) {
             struct memcg *owner = hands_over ? memcg_live(lives[i]) : lives[i];
+            if (memcg_is_root(owner))
+                held[i] = 0; /* the root is free: handed to it, pages are nobody's */
             long pages = (long)seeded_below(s, 20);
             if (held[i] < pages) {
                 struct memcg_verdict verdict;
