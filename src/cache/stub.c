@@ -29,7 +29,8 @@ struct mglru_memcg {
     uint64_t pages; /* subtree */
     uint64_t pgsteal;
     uint64_t refaults;
-    struct mglru_counts counts;
+    struct mglru_counts counts; /* subtree */
+    struct mglru_counts own;
 };
 
 struct mglru_mapping {
@@ -364,15 +365,20 @@ static int access_page(struct mglru_cache *cache, const struct mglru_access *acc
     return access->kind == MGLRU_WRITE || (access->kind == MGLRU_TOUCH && fresh) ? 2 : 1;
 }
 
+static void count_into(struct mglru_counts *counts, int outcome)
+{
+    counts->accesses++;
+    counts->hits += outcome == 0;
+    counts->misses += outcome == 1;
+    counts->pages_read += outcome == 1;
+    counts->first_touches += outcome == 2;
+}
+
 static void count_page(struct mglru_memcg *memcg, int outcome)
 {
-    for (; memcg != NULL; memcg = memcg->parent) {
-        memcg->counts.accesses++;
-        memcg->counts.hits += outcome == 0;
-        memcg->counts.misses += outcome == 1;
-        memcg->counts.pages_read += outcome == 1;
-        memcg->counts.first_touches += outcome == 2;
-    }
+    count_into(&memcg->own, outcome);
+    for (; memcg != NULL; memcg = memcg->parent)
+        count_into(&memcg->counts, outcome);
 }
 
 int mglru_cache_access(struct mglru_cache *cache, const struct mglru_access *accesses, size_t count,
@@ -398,18 +404,7 @@ int mglru_cache_access(struct mglru_cache *cache, const struct mglru_access *acc
 
 void mglru_memcg_counts(const struct mglru_memcg *memcg, bool recursive, struct mglru_counts *out)
 {
-    *out = memcg->counts;
-    if (recursive)
-        return;
-    for (struct mglru_memcg *child = memcg->cache->root; child != NULL; child = child->next) {
-        if (child->parent != memcg)
-            continue;
-        out->accesses -= child->counts.accesses;
-        out->hits -= child->counts.hits;
-        out->misses -= child->counts.misses;
-        out->first_touches -= child->counts.first_touches;
-        out->pages_read -= child->counts.pages_read;
-    }
+    *out = recursive ? memcg->counts : memcg->own;
 }
 
 uint64_t mglru_cache_metadata_bytes(const struct mglru_cache *cache)

@@ -11,6 +11,7 @@
 #include <mglru/error.h>
 
 #include "base/check.h"
+#include "replay/rows.h"
 
 #define LOG_BYTES 4096
 
@@ -213,46 +214,27 @@ int replay_baseline_feed(struct replay_baseline *run, const struct replay_expans
 
 static void fill_figures(struct replay_figures *figures, const struct tally *tally)
 {
-    figures->accesses += tally->accesses;
-    figures->hits += tally->hits;
-    figures->first_touches += tally->first_touches;
+    figures->accesses = tally->accesses;
+    figures->hits = tally->hits;
+    figures->first_touches = tally->first_touches;
     figures->misses = figures->accesses - figures->hits - figures->first_touches;
     figures->pages_read = figures->misses;
 }
 
-/* True when @path is @top or below it. */
-static bool is_below(const char *path, const char *top)
-{
-    size_t length = strlen(top);
-    return strcmp(top, "/") == 0 ||
-           (strncmp(path, top, length) == 0 && (path[length] == '/' || path[length] == '\0'));
-}
-
-static int compare_rows(const void *a, const void *b)
-{
-    return strcmp(((const struct replay_memcg *)a)->path, ((const struct replay_memcg *)b)->path);
-}
-
 static int fill_memcgs(const struct replay_baseline *run, struct replay_run *out)
 {
-    out->memcgs = calloc(run->memcg_count + 1u, sizeof(*out->memcgs));
-    if (out->memcgs == NULL)
+    const uint32_t count = replay_names_count(run->setup.names, REPLAY_MEMCG);
+    struct replay_own *own = calloc(count + 1u, sizeof(*own));
+    if (own == NULL)
         return MGLRU_ENOMEM;
-    for (uint32_t i = 0; i < run->memcg_count; i++) {
-        if (run->memcgs[i].accesses == 0)
-            continue;
-        struct replay_memcg *row = &out->memcgs[out->memcg_count++];
-        const char *path = replay_names_at(run->setup.names, REPLAY_MEMCG, i);
-        row->path = strdup(path);
-        if (row->path == NULL)
-            return MGLRU_ENOMEM;
-        for (uint32_t j = 0; j < run->memcg_count; j++)
-            if (run->memcgs[j].accesses > 0 &&
-                is_below(replay_names_at(run->setup.names, REPLAY_MEMCG, j), path))
-                fill_figures(&row->figures, &run->memcgs[j]);
+    for (uint32_t i = 0; i < count; i++) {
+        own[i].path = replay_names_at(run->setup.names, REPLAY_MEMCG, i);
+        if (i < run->memcg_count)
+            fill_figures(&own[i].figures, &run->memcgs[i]);
     }
-    qsort(out->memcgs, out->memcg_count, sizeof(*out->memcgs), compare_rows);
-    return MGLRU_OK;
+    int code = replay_rows_fill(own, count, out);
+    free(own);
+    return code;
 }
 
 int replay_baseline_finish(struct replay_baseline *run, struct replay_run *out)

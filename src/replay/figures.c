@@ -13,14 +13,7 @@
 
 #include "replay/kernel.h"
 #include "replay/lru_gen.h"
-
-/* One memcg of the trace without its subtree. */
-struct own {
-    const char *path;
-    const struct kernel_memcg *memcg;
-    struct replay_memcg *row;
-    uint64_t aged;
-};
+#include "replay/rows.h"
 
 struct aged {
     uint64_t memcg_id;
@@ -157,87 +150,52 @@ static int fill_stat(struct replay_figures *figures, struct mglru_memcg *handle,
     return MGLRU_OK;
 }
 
-static void add_own(struct replay_memcg *row, const struct own *own)
+/* A memcg of the trace without its subtree. */
+static void fill_own(const struct replay_kernel *run, uint32_t id, const struct aged_list *aged,
+                     struct replay_own *own)
 {
+    *own = (struct replay_own){.path = replay_names_at(run->names, REPLAY_MEMCG, id), .id = id};
+    if (id >= run->memcg_count)
+        return;
+    const struct kernel_memcg *memcg = &run->memcgs[id];
     struct mglru_counts counts = {0};
-    const struct kernel_memcg *memcg = own->memcg;
     if (memcg->handle != NULL)
         mglru_memcg_counts(memcg->handle, false, &counts);
-    row->figures.accesses += counts.accesses + memcg->gone.accesses;
-    row->figures.hits += counts.hits + memcg->gone.hits;
-    row->figures.misses += counts.misses + memcg->gone.misses;
-    row->figures.first_touches += counts.first_touches + memcg->gone.first_touches;
-    row->figures.pages_read += counts.pages_read + memcg->gone.pages_read;
-    row->figures.aged += own->aged;
-    row->oom_events += memcg->oom_events;
-    row->skipped += memcg->skipped;
+    own->figures.accesses = counts.accesses + memcg->gone.accesses;
+    own->figures.hits = counts.hits + memcg->gone.hits;
+    own->figures.misses = counts.misses + memcg->gone.misses;
+    own->figures.first_touches = counts.first_touches + memcg->gone.first_touches;
+    own->figures.pages_read = counts.pages_read + memcg->gone.pages_read;
+    own->figures.aged = memcg->gone_aged + find_aged(aged, memcg->handle);
+    own->oom_events = memcg->oom_events;
+    own->skipped = memcg->skipped;
 }
 
-static int compare_own(const void *a, const void *b)
+static int fill_row_stat(const struct replay_kernel *run, const struct replay_own *own)
 {
-    return strcmp(((const struct own *)a)->path, ((const struct own *)b)->path);
-}
-
-/* Adds @own to its row and to the rows of those above it. @path is scratch for its path. */
-static void add_upwards(const struct own *all, size_t count, const struct own *own, char *path)
-{
-    strcpy(path, own->path);
-    for (;;) {
-        struct own key = {.path = path};
-        const struct own *found = bsearch(&key, all, count, sizeof(*all), compare_own);
-        if (found != NULL)
-            add_own(found->row, own);
-        if (strcmp(path, "/") == 0)
-            return;
-        char *slash = strrchr(path, '/');
-        if (slash == NULL)
-            return;
-        slash[slash == path ? 1 : 0] = '\0';
+    struct mglru_memcg *handle = NULL;
+    const uint64_t *gone = NULL;
+    if (own->id < run->memcg_count) {
+        handle = run->memcgs[own->id].handle;
+        gone = run->memcgs[own->id].gone_stat;
     }
+    return fill_stat(&own->row->figures, handle, gone);
 }
 
-/* The memcgs that the run met, in order of path. */
-static size_t collect(const struct replay_kernel *run, const struct aged_list *aged,
-                      struct own *all)
-{
-    size_t count = 0;
-    for (uint32_t i = 0; i < run->memcg_count; i++) {
-        const struct kernel_memcg *memcg = &run->memcgs[i];
-        if (memcg->state != MEMCG_UNUSED)
-            all[count++] = (struct own){
-                .path = replay_names_at(run->names, REPLAY_MEMCG, i),
-                .memcg = memcg,
-                .aged = memcg->gone_aged + find_aged(aged, memcg->handle),
-            };
-    }
-    qsort(all, count, sizeof(*all), compare_own);
-    return count;
-}
-
-static int fill_memcgs(const struct aged_list *aged, struct replay_kernel *run,
+static int fill_memcgs(const struct replay_kernel *run, const struct aged_list *aged,
                        struct replay_run *out)
 {
-    struct own *all = calloc(run->memcg_count + 1u, sizeof(*all));
-    out->memcgs = calloc(run->memcg_count + 1u, sizeof(*out->memcgs));
-    int code = all != NULL && out->memcgs != NULL ? MGLRU_OK : MGLRU_ENOMEM;
-    size_t count = code == MGLRU_OK ? collect(run, aged, all) : 0;
-    size_t longest = 1;
-    for (size_t i = 0; i < count && code == MGLRU_OK; i++) {
-        struct replay_memcg *row = &out->memcgs[out->memcg_count++];
-        all[i].row = row;
-        row->path = strdup(all[i].path);
-        longest = strlen(all[i].path) > longest ? strlen(all[i].path) : longest;
-        code = row->path == NULL
-                   ? MGLRU_ENOMEM
-                   : fill_stat(&row->figures, all[i].memcg->handle, all[i].memcg->gone_stat);
-    }
-    char *path = malloc(longest + 2);
-    if (path == NULL)
-        code = MGLRU_ENOMEM;
-    for (size_t i = 0; i < count && code == MGLRU_OK; i++)
-        add_upwards(all, count, &all[i], path);
-    free(path);
-    free(all);
+    const uint32_t count = replay_names_count(run->names, REPLAY_MEMCG);
+    struct replay_own *own = calloc(count + 1u, sizeof(*own));
+    if (own == NULL)
+        return MGLRU_ENOMEM;
+    for (uint32_t i = 0; i < count; i++)
+        fill_own(run, i, aged, &own[i]);
+    int code = replay_rows_fill(own, count, out);
+    for (uint32_t i = 0; i < count && code == MGLRU_OK; i++)
+        if (own[i].row != NULL)
+            code = fill_row_stat(run, &own[i]);
+    free(own);
     return code;
 }
 
@@ -255,7 +213,7 @@ int kernel_figures(struct replay_kernel *run, struct replay_run *out)
     if (code == MGLRU_OK)
         code = fill_stat(&out->figures, run->top, NULL);
     if (code == MGLRU_OK)
-        code = fill_memcgs(&aged, run, out);
+        code = fill_memcgs(run, &aged, out);
     out->figures.aged = aged.total;
     for (uint32_t i = 0; i < run->memcg_count; i++)
         out->figures.aged += run->memcgs[i].gone_aged;

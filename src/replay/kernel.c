@@ -31,6 +31,12 @@ _Static_assert((int)TRACE_READ == (int)MGLRU_READ && (int)TRACE_WRITE == (int)MG
                    (int)TRACE_TOUCH == (int)MGLRU_TOUCH,
                "kinds of access are converted by a cast");
 
+/* Pages offset .. offset + count - 1 of a record. */
+struct kernel_part {
+    uint32_t offset;
+    uint32_t count;
+};
+
 static double thread_seconds(void)
 {
     struct timespec now;
@@ -314,6 +320,8 @@ static int skip_access(struct replay_kernel *run, const struct trace_record *rec
     int code = kernel_flush(run);
     skip_pages(run, record->memcg, record->count);
     run->accesses += record->count;
+    if (code == MGLRU_OK && run->accesses >= run->next_sample)
+        code = flush_sample(run);
     return code;
 }
 
@@ -338,6 +346,38 @@ static inline int find_file(struct replay_kernel *run, const struct trace_record
     return MGLRU_OK;
 }
 
+/* Queues @count pages from page @offset of the record. */
+static inline int push_access(struct replay_kernel *run, const struct trace_record *record,
+                              struct mglru_file *file, struct kernel_part part)
+{
+    size_t i = run->pending_count++;
+    run->pending[i] = (struct mglru_access){.file = file,
+                                            .index = record->page + part.offset,
+                                            .count = part.count,
+                                            .kind = (enum mglru_access_kind)record->op};
+    run->pending_memcg[i] = record->memcg;
+    run->pending_pages += part.count;
+    return run->pending_count == KERNEL_PENDING ? kernel_flush(run) : MGLRU_OK;
+}
+
+/* Queues a request that reaches points of the series, cut at each of them. */
+static int push_with_samples(struct replay_kernel *run, const struct trace_record *record,
+                             struct mglru_file *file)
+{
+    int code = MGLRU_OK;
+    for (uint32_t offset = 0; offset < record->count && code == MGLRU_OK;) {
+        uint64_t room = run->next_sample - run->accesses - run->pending_pages;
+        struct kernel_part part = {.offset = offset, .count = record->count - offset};
+        if (part.count > room)
+            part.count = (uint32_t)room;
+        code = push_access(run, record, file, part);
+        offset += part.count;
+        if (code == MGLRU_OK && run->accesses + run->pending_pages == run->next_sample)
+            code = flush_sample(run);
+    }
+    return code;
+}
+
 static inline int add_access(struct replay_kernel *run, const struct trace_record *record)
 {
     if (is_killed(run, record->memcg))
@@ -346,16 +386,9 @@ static inline int add_access(struct replay_kernel *run, const struct trace_recor
     int code = find_file(run, record, &file);
     if (MGLRU_UNLIKELY(code != MGLRU_OK))
         return code;
-    size_t i = run->pending_count++;
-    run->pending[i] = (struct mglru_access){.file = file,
-                                            .index = record->page,
-                                            .count = record->count,
-                                            .kind = (enum mglru_access_kind)record->op};
-    run->pending_memcg[i] = record->memcg;
-    run->pending_pages += record->count;
-    if (MGLRU_UNLIKELY(run->accesses + run->pending_pages >= run->next_sample))
-        return flush_sample(run);
-    return run->pending_count == KERNEL_PENDING ? kernel_flush(run) : MGLRU_OK;
+    if (MGLRU_UNLIKELY(run->accesses + run->pending_pages + record->count >= run->next_sample))
+        return push_with_samples(run, record, file);
+    return push_access(run, record, file, (struct kernel_part){0, record->count});
 }
 
 static int reserve_log(struct replay_kernel *run, uint64_t pages)
