@@ -135,6 +135,7 @@ static struct json_object *memcg_object(struct writer *writer, const struct repl
         return NULL;
     put_figures(writer, object, &memcg->figures);
     put_count(writer, object, "oom_events", memcg->oom_events);
+    put_count(writer, object, "skipped", memcg->skipped);
     return object;
 }
 
@@ -189,12 +190,14 @@ static struct json_object *run_object(struct writer *writer, const struct replay
     struct json_object *object = json_object_new_object();
     if (object == NULL)
         return NULL;
+    put_count(writer, object, "index", run->index);
     put_text(writer, object, "policy", run->policy);
     put_text(writer, object, "model", run->model);
     put_text(writer, object, "aging", run->aging);
     put_count(writer, object, "memory_bytes", run->memory_bytes);
     put_figures(writer, object, &run->figures);
     put(writer, object, "oom", json_object_new_boolean(run->oom));
+    put_count(writer, object, "skipped", run->skipped);
     put_text(writer, object, "stat_flush", run->stat_flush);
     struct json_object *memcgs = json_object_new_object();
     put(writer, object, "memcg", memcgs);

@@ -84,9 +84,10 @@ int report_json_read(const char *path, struct report_loaded *loaded, struct repo
 void report_loaded_free(struct report_loaded *loaded);
 
 /*
- * Moves the runs of @from into @into, for shards of one replay. Runs are kept in order of policy,
- * model and aging as they first appear, then by memory. @from is empty afterwards.
- * 0; MGLRU_EINVAL: the two are of different traces, or hold the same run twice; MGLRU_ENOMEM.
+ * Moves the runs of @from into @into, for shards of one replay, in order of their index. @from is
+ * empty afterwards.
+ * 0; MGLRU_EINVAL: the two are of different traces, or hold the same run twice, and neither has
+ * changed; MGLRU_ENOMEM: both are still to be freed, nothing else.
  */
 int report_merge(struct report_loaded *into, struct report_loaded *from,
                  struct report_error *error);

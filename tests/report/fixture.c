@@ -73,6 +73,7 @@ const struct replay_result *fixture_curves(void)
     for (size_t i = 0; i < 9; i++) {
         bool kernel = i < 6;
         runs[i] = (struct replay_run){
+            .index = (uint32_t)i,
             .policy = policies[i / 3],
             .model = kernel ? "6.12" : NULL,
             .aging = kernel ? "per-folio" : NULL,
