@@ -5,7 +5,7 @@ PREFIX ?=
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 export JOBS
 
-.PHONY: all deps check check-quick check-san check-long check-traces fidelity coverage bench \
+.PHONY: all deps demo check check-quick check-san check-long check-traces fidelity coverage bench \
 	install clean help
 
 all:
@@ -14,6 +14,10 @@ all:
 
 deps:
 	@scripts/deps
+
+demo:
+	@scripts/deps --lenient
+	@scripts/demo
 
 check:
 	@scripts/deps --lenient
@@ -61,6 +65,7 @@ clean:
 help:
 	@echo 'make              build everything that the installed packages allow, in build/'
 	@echo 'make deps         install missing packages (Debian, Ubuntu), or print the command'
+	@echo 'make demo         replay the sample under several kernels and policies, draw the curves'
 	@echo 'make check        all tests, gcc and clang, style and layers: under 5 minutes'
 	@echo 'make check-quick  one compiler and the short tests: under 1 minute'
 	@echo 'make check-san    the tests under ASan, UBSan and TSan'

@@ -94,7 +94,8 @@ static int fill_from_sizes(struct report_curve *curve, const struct replay_resul
             continue;
         curve->points[curve->count++] =
             (struct report_point){.x = (double)run->memory_bytes,
-                                  .y = percent(run->figures.misses, run->figures.accesses)};
+                                  .y = percent(run->figures.misses, run->figures.accesses),
+                                  .oom = run->oom};
     }
     qsort(curve->points, curve->count, sizeof(*curve->points), compare_points);
     set_label(curve, result, &result->runs[first]);

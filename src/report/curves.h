@@ -17,6 +17,7 @@
 struct report_point {
     double x; /* bytes of memory, or page accesses */
     double y; /* misses in percent of accesses */
+    bool oom; /* the run lost a process by OOM, so its misses are not comparable */
 };
 
 struct report_curve {

@@ -29,8 +29,17 @@ struct report_style {
 /* Looks at @stream, COLUMNS, LC_ALL, LC_CTYPE and LANG. */
 void report_style_detect(FILE *stream, struct report_style *style);
 
-/* The aligned table: one row a run, then one section a memcg when there is more than one. */
+/*
+ * The aligned table: one row a run, then one section a memcg when there is more than one, then
+ * report_matrix().
+ */
 void report_table(struct report_out *out, const struct replay_result *result);
+
+/*
+ * The summary: one row a policy and model, one column a size, miss ratios in the cells. Nothing
+ * for less than two of either, or more than twelve sizes.
+ */
+void report_matrix(struct report_out *out, const struct replay_result *result);
 
 /* Which generation, tier and rule evicted what was needed again; runs with explain rows only. */
 void report_explain(struct report_out *out, const struct replay_result *result);

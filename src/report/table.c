@@ -56,7 +56,7 @@ static const struct report_column figure_columns[] = {
 
 /* What the columns of this result show; decided once, the same for all sections. */
 struct table_shape {
-    bool aging;      /* runs were aged in different ways */
+    bool aging;      /* how runs were aged tells something */
     bool pages_read; /* some run read more or fewer pages than it missed */
 };
 
@@ -76,7 +76,7 @@ static void add_figures(struct report_grid *grid, const struct replay_run *run,
     cell_or_dash(grid, known, refaults);
     uint64_t reclaimed = stat_value(figures, "pgsteal", &known);
     cell_or_dash(grid, known, reclaimed);
-    cell_or_dash(grid, run->model != NULL, figures->aged);
+    cell_or_dash(grid, run->aging != NULL, figures->aged);
 }
 
 /* What the figures alone do not tell: OOM and the flush schedule that classic's depend on. */
@@ -89,16 +89,18 @@ static void add_remarks(struct report_grid *grid, const struct replay_run *run, 
     report_grid_cell(grid, text);
 }
 
-static bool aging_differs(const struct replay_result *result)
+/* True when @run was aged otherwise than its model does by itself, as far as the result tells. */
+static bool aging_matters(const struct replay_result *result, const struct replay_run *run)
 {
-    const char *first = NULL;
+    if (run->aging == NULL || run->model == NULL)
+        return false;
+    if (strcmp(run->aging, "splice") == 0) /* counts no protected pages: to be said */
+        return true;
     for (size_t i = 0; i < result->run_count; i++) {
-        const char *aging = result->runs[i].aging;
-        if (aging == NULL)
-            continue;
-        if (first == NULL)
-            first = aging;
-        else if (strcmp(first, aging) != 0)
+        const struct replay_run *other = &result->runs[i];
+        if (other->aging != NULL && other->model != NULL &&
+            strcmp(other->policy, run->policy) == 0 && strcmp(other->model, run->model) == 0 &&
+            strcmp(other->aging, run->aging) != 0)
             return true;
     }
     return false;
@@ -106,9 +108,10 @@ static bool aging_differs(const struct replay_result *result)
 
 static struct table_shape shape_of(const struct replay_result *result)
 {
-    struct table_shape shape = {.aging = aging_differs(result)};
+    struct table_shape shape = {.aging = false};
     for (size_t i = 0; i < result->run_count; i++) {
         const struct replay_figures *figures = &result->runs[i].figures;
+        shape.aging = shape.aging || aging_matters(result, &result->runs[i]);
         shape.pages_read = shape.pages_read || figures->pages_read != figures->misses;
     }
     return shape;
@@ -220,6 +223,7 @@ void report_table(struct report_out *out, const struct replay_result *result)
     report_grid_print(&grid, out);
     if (memcgs > 1)
         print_memcgs(out, result);
+    report_matrix(out, result);
 }
 
 static const struct report_column explain_columns[] = {

@@ -76,7 +76,7 @@ const struct replay_result *fixture_curves(void)
             .index = (uint32_t)i,
             .policy = policies[i / 3],
             .model = kernel ? "6.12" : NULL,
-            .aging = kernel ? "per-folio" : NULL,
+            .aging = i < 3 ? "per-folio" : NULL,
             .memory_bytes = (32 * MIB) << (i % 3),
             .oom = i == 3,
             .stat_flush = i / 3 == 1 ? "every 2s" : NULL,
