@@ -18,6 +18,8 @@
 #include <mglru/error.h>
 
 #include "base/check.h"
+#include "trace/path.h"
+#include "trace/utf8.h"
 
 #define HEADER_MARK "#mglru-trace "
 #define HEADER_MARK_BYTES (sizeof(HEADER_MARK) - 1)
@@ -91,53 +93,10 @@ static bool percent_decode(struct scan_field field, char *out, size_t *bytes)
     return true;
 }
 
-/* Bytes of the UTF-8 sequence at @text (RFC 3629); 0: it is none. */
-static size_t utf8_bytes(const unsigned char *text, size_t bytes)
-{
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    unsigned char c = text[0];
-    size_t n = c < 0x80                ? 1
-               : c >= 0xc2 && c < 0xe0 ? 2
-               : (c & 0xf0) == 0xe0    ? 3
-               : (c & 0xf8) == 0xf0    ? 4
-                                       : 0;
-    if (n == 0 || n > bytes)
-        return 0;
-    uint32_t code = n == 1 ? c : c & (0x7fu >> n);
-    for (size_t i = 1; i < n; i++) {
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-        code = code << 6 | (text[i] & 0x3f);
-    }
-    bool surrogate = code >= 0xd800 && code < 0xe000;
-    return code < least[n] || surrogate || code > 0x10ffff ? 0 : n;
-}
-
-static bool is_utf8(struct scan_field field)
-{
-    const unsigned char *text = (const unsigned char *)field.text;
-    size_t n;
-    for (size_t i = 0; i < field.bytes; i += n) {
-        n = utf8_bytes(text + i, field.bytes - i);
-        if (n == 0)
-            return false;
-    }
-    return true;
-}
-
-/* "/" or "/a/b": no empty part, so that a memcg has one spelling. */
-static bool is_memcg_path(struct scan_field path)
-{
-    if (path.bytes == 0 || path.text[0] != '/')
-        return false;
-    return path.bytes == 1 ||
-           (path.text[path.bytes - 1] != '/' && memmem(path.text, path.bytes, "//", 2) == NULL);
-}
-
 static int name_decoded(struct native_line *line, struct names *names, struct scan_field name,
                         uint32_t *id)
 {
-    if (names == &line->reader->memcgs && !is_memcg_path(name))
+    if (names == &line->reader->memcgs && !path_is_memcg(name.text, name.bytes))
         return expected(line, "a memcg path such as /a/b");
     return format_name(line->reader, names, name, id, line->error);
 }
@@ -151,7 +110,7 @@ static int name_lookup(struct native_line *line, struct names *names, struct las
     struct scan_field field = {line->p, (size_t)(scan_field_end(line->p) - line->p)};
     if (field.bytes == 0 || field.text[0] == '#')
         return expected(line, what);
-    if (!is_utf8(field))
+    if (!utf8_valid(field.text, field.bytes))
         return expected(line, "a name in UTF-8");
     int rc;
     if (!memchr(field.text, '%', field.bytes)) {
@@ -275,7 +234,7 @@ static int take_word(struct native_line *line, const char *what, const char **ou
     if (at_end(line->p))
         return expected(line, what);
     struct scan_field field = {line->p, (size_t)(scan_field_end(line->p) - line->p)};
-    if (field.bytes == 0 || !is_utf8(field))
+    if (field.bytes == 0 || !utf8_valid(field.text, field.bytes))
         return expected(line, what);
     *out = format_text_keep(line->reader, field);
     if (!*out)
