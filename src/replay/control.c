@@ -30,7 +30,7 @@ static const char *text_of(const char *text)
 static int refuse(struct replay_kernel *run, const struct trace_record *record, const char *what,
                   int code)
 {
-    snprintf(run->error.text, sizeof(run->error.text), "%s:%" PRIu64 ": %s: %s", run->path,
+    snprintf(run->error.text, sizeof(run->error.text), "%s: line %" PRIu64 ": %s: %s", run->path,
              record->line, what, strerror(mglru_error_errno(code)));
     return code == MGLRU_ENOMEM ? code : MGLRU_EINVAL;
 }
@@ -95,7 +95,7 @@ int kernel_memcg_use(struct replay_kernel *run, uint32_t id, const struct trace_
     struct kernel_memcg *memcg = &run->memcgs[id];
     if (memcg->state == MEMCG_REMOVED) {
         snprintf(run->error.text, sizeof(run->error.text),
-                 "%s:%" PRIu64 ": memcg %s was removed before and not made again", run->path,
+                 "%s: line %" PRIu64 ": memcg %s was removed before and not made again", run->path,
                  record->line, trace_path(run, id));
         return MGLRU_EINVAL;
     }

@@ -15,6 +15,7 @@ static const struct command {
 } commands[] = {
     {"replay", "replay a trace under memory limits, as the kernel or another policy would",
      command_replay},
+    {"merge", "join the results of `mglru replay --shard` into one", command_merge},
 };
 
 static int print_help(void)
