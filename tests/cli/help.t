@@ -1,0 +1,74 @@
+# The program and each command say what they do; the lists of policies and formats are cut off here,
+# since other tests cover them.
+$ mglru --help
+usage: mglru COMMAND [ARGUMENT...]
+
+Linux page reclaim in user space: how often would a workload miss at other memory
+limits, on other kernels, under other policies?
+
+commands:
+  replay   replay a trace under memory limits, as the kernel or another policy would
+  merge    join the results of `mglru replay --shard` into one
+
+  mglru COMMAND --help   what a command does, its options and examples
+  mglru --version        the version
+
+exit status: 0 done; 1 a check found something; 2 usage or bad input; 3 the environment
+refused (permission, missing feature, full disk, closed pipe)
+
+example:
+  mglru replay trace.gz --memory 256M,512M,1G --model 6.12,7.3 --policy mglru,classic
+$ mglru -h | head -1
+usage: mglru COMMAND [ARGUMENT...]
+$ mglru --version
+mglru 0.1.0
+$ mglru replay --help | sed '/^policies/,/^examples/d'
+usage: mglru replay TRACE... [OPTION...]
+
+Replays the page accesses of a trace under memory limits and tells how many miss. Several
+traces are replayed one after another as one; - is standard input.
+
+what to run
+  --memory SIZE[,SIZE...]  memory.max of all memcgs of the trace together
+  --memory A..B            12 sizes from A to B, geometric. Without --memory only the limits
+                           that the trace sets hold
+  --policy P[,P...]        mglru (default), classic, or a policy of the list below
+  --model M[,M...]         kernel of mglru and classic: 6.12, 7.3 (default), next, ours
+  --aging A                per-folio, batched, or splice (model ours only)
+  --swap SIZE              size of swap; none by default
+  --swappiness N           0..200, wins over what the trace sets
+  --kernel-charge C        kernel memory charged to memcgs: auto (default), 0, or a SIZE each
+  --readahead SIZE|auto    window of sequential readahead, 0 (default): none; auto: 128K where
+                           the trace holds the reads of programs (native format)
+  --stat-flush T|N|always  how often counters are brought up to date that the classic LRU
+                           decides by: a time as 2s or 500ms, a number of accesses, always
+  --shard I/N              only the runs whose number modulo N is I, from 0; join the --json
+                           files with `mglru merge`
+
+the trace
+  --format F               found by content unless given; list below
+  --columns MAP            columns of a csv, from 0, as in time=0,page=4,count=5
+  --write-native FILE      writes the trace in the native format; given without any option
+                           that concerns a run, it only converts
+
+results
+  --every N                a point of a series every N accesses
+  --explain                what evicted the pages that were needed again
+  --json FILE, --csv FILE  the table for programs; FILE - is standard output
+  --plot FILE.svg|.png     the curve over sizes, or the series, drawn by gnuplot
+  --miss-bits FILE         one bit an access, 1 a miss. For several runs FILE must hold %p
+                           (policy), %m (model), %b (bytes) or %i (number of the run)
+  --quiet                  no table; --no-progress: no progress bar
+
+SIZE is bytes, or a number with K, M, G or T (powers of 1024). The least memory is 64 pages
+(256K) for mglru and classic, one page for the others.
+
+  mglru replay db.trace --memory 256M,512M,1G --policy mglru,classic --model 6.12,7.3
+  mglru replay db.trace --memory 64M..1G --policy mglru,lru,belady --plot curve.svg
+  mglru replay db.trace --memory 32M --model 6.12 --explain
+  zcat db.trace.gz | mglru replay - --memory 1G --json result.json --quiet
+  mglru replay disk.vscsi --write-native disk.trace.native
+
+exit status: 0 done; 2 usage or bad input; 3 the environment refused
+$ mglru replay -h | grep -c -e '^  native ' -e '^  lru ' -e '^  belady '
+3
