@@ -32,6 +32,23 @@ static void ids_are_dense_and_stable(void **state)
     keys_free(&keys);
 }
 
+/* Regular names must not crowd one part of the table: every stride, over pages and over objects. */
+static void strides_spread_over_the_table(void **state)
+{
+    for (unsigned shift = 0; shift < 32; shift++) {
+        struct keys by_page, by_object;
+        assert_int_equal(keys_init(&by_page), 0);
+        assert_int_equal(keys_init(&by_object), 0);
+        for (uint32_t i = 0; i < 3000; i++) {
+            assert_int_equal(intern(&by_page, 1, (uint64_t)i << shift), i);
+            if ((uint64_t)i << shift <= UINT32_MAX)
+                assert_int_equal(intern(&by_object, i << shift, 1), i);
+        }
+        keys_free(&by_page);
+        keys_free(&by_object);
+    }
+}
+
 /* Every bit of object and page number tells names apart. */
 static void single_bits_make_different_names(void **state)
 {
@@ -102,6 +119,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ids_are_dense_and_stable),
+        cmocka_unit_test(strides_spread_over_the_table),
         cmocka_unit_test(single_bits_make_different_names),
         cmocka_unit_test(finding_does_not_add),
         cmocka_unit_test(ids_agree_with_a_list),
