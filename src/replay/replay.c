@@ -205,8 +205,15 @@ static int prepare(struct replay *replay, unsigned turn)
     int code = replay_source_next(replay->source, view, replay->error);
     if (code != MGLRU_OK || view->count == 0)
         return code;
-    if (options->on_records != NULL)
-        code = options->on_records(options->context, replay->names, view->records, view->count);
+    if (options->on_records != NULL) {
+        const struct replay_records records = {
+            .names = replay->names,
+            .page_bytes = replay_source_page_bytes(replay->source),
+            .records = view->records,
+            .count = view->count,
+        };
+        code = options->on_records(options->context, &records, replay->error);
+    }
     if (code == MGLRU_OK && replay->expander != NULL) {
         code = replay_expand(replay->expander, view, &replay->expansions[turn]);
         if (code != MGLRU_OK)

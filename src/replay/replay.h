@@ -66,6 +66,14 @@ struct replay_spec {
 #define REPLAY_READAHEAD_DEFAULT_BYTES (128u * 1024u)
 #define REPLAY_READAHEAD_AUTO UINT64_MAX
 
+/* What on_records gets. */
+struct replay_records {
+    const struct replay_names *names;
+    uint32_t page_bytes;
+    const struct trace_record *records;
+    size_t count;
+};
+
 struct replay_options {
     const char *const *traces; /* paths; "-" is standard input */
     size_t trace_count;
@@ -91,9 +99,10 @@ struct replay_options {
      */
     int (*on_progress)(void *context, const struct trace_progress *progress, uint64_t accesses);
     /* Called by the caller's thread with every record in order, ids and times as replayed, names by
-     * replay_names_*. Nonzero code: the replay stops with it. May be NULL. */
-    int (*on_records)(void *context, const struct replay_names *names,
-                      const struct trace_record *records, size_t count);
+     * replay_names_*; requests above REPLAY_VIEW_PAGES_MAX come in pieces. A MGLRU_E code ends the
+     * replay, with @error as its line. May be NULL. */
+    int (*on_records)(void *context, const struct replay_records *records,
+                      struct replay_error *error);
     /* Called with the next whole bytes of the run's miss bits, by any thread, but never for one run
      * by two at a time. May be NULL. */
     void (*on_miss_bits)(void *context, const struct replay_spec *spec, const void *bits,

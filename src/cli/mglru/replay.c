@@ -48,6 +48,13 @@ static void on_miss_bits(void *context, const struct replay_spec *spec, const vo
     report_write(&session->outputs.miss_bits[spec - session->args.specs], bits, bytes);
 }
 
+static int on_records(void *context, const struct replay_records *records,
+                      struct replay_error *error)
+{
+    struct session *session = context;
+    return replay_outputs_native(&session->outputs, &session->args, records, error);
+}
+
 static void fill_options(const struct replay_args *args, struct session *session,
                          struct replay_options *options)
 {
@@ -69,6 +76,7 @@ static void fill_options(const struct replay_args *args, struct session *session
         .every = args->every,
         .explain = args->explain,
         .on_progress = on_progress,
+        .on_records = args->write_native != NULL ? on_records : NULL,
         .on_miss_bits = args->miss_bits != NULL ? on_miss_bits : NULL,
         .context = session,
     };

@@ -121,8 +121,10 @@ int replay_outputs_open(struct replay_outputs *outputs, const struct replay_args
     int code = open_one(outputs, &outputs->json, args, args->json, error);
     if (code == MGLRU_OK)
         code = open_one(outputs, &outputs->csv, args, args->csv, error);
-    if (code == MGLRU_OK)
-        code = open_one(outputs, &outputs->native, args, args->write_native, error);
+    if (code == MGLRU_OK && args->write_native != NULL) {
+        outputs->stdout_taken = outputs->stdout_taken || strcmp(args->write_native, "-") == 0;
+        code = check_not_input(args, args->write_native, error);
+    }
     if (code == MGLRU_OK && args->plot != NULL)
         code = check_not_input(args, args->plot, error);
     if (code == MGLRU_OK && args->miss_bits != NULL) {
@@ -143,7 +145,7 @@ void replay_outputs_abandon(struct replay_outputs *outputs)
 {
     report_out_abandon(&outputs->json);
     report_out_abandon(&outputs->csv);
-    report_out_abandon(&outputs->native);
+    trace_writer_discard(outputs->native);
     for (size_t i = 0; i < outputs->miss_bits_count; i++)
         report_out_abandon(&outputs->miss_bits[i]);
     free(outputs->miss_bits);
@@ -168,16 +170,51 @@ static int print_table(const struct replay_args *args, const struct replay_resul
     return report_out_close(&out, error);
 }
 
+int replay_outputs_native(struct replay_outputs *outputs, const struct replay_args *args,
+                          const struct replay_records *records, struct replay_error *error)
+{
+    struct trace_error said = {.text = ""};
+    int code = MGLRU_OK;
+    if (outputs->native == NULL)
+        code = trace_writer_open(args->write_native, records->page_bytes, &outputs->native, &said);
+    for (size_t i = 0; i < records->count && code == MGLRU_OK; i++) {
+        const struct trace_record *record = &records->records[i];
+        const bool global = record->op == TRACE_LRU_GEN;
+        const char *memcg =
+            global ? NULL : replay_names_at(records->names, REPLAY_MEMCG, record->memcg);
+        const char *object = record->op < TRACE_MKDIR
+                                 ? replay_names_at(records->names, REPLAY_OBJECT, record->object)
+                                 : NULL;
+        code = trace_writer_put(outputs->native, record, memcg, object, &said);
+    }
+    if (code != MGLRU_OK)
+        snprintf(error->text, sizeof(error->text), "%s", said.text);
+    return code;
+}
+
+/* Completes the native trace. */
+static int commit_native(struct replay_outputs *outputs, struct report_error *error)
+{
+    if (outputs->native == NULL)
+        return MGLRU_OK;
+    struct trace_error said = {.text = ""};
+    int code = trace_writer_commit(outputs->native, &said);
+    outputs->native = NULL;
+    if (code != MGLRU_OK)
+        snprintf(error->text, sizeof(error->text), "%s", said.text);
+    return code;
+}
+
 /* Completes the files; the first error is returned, the others' files are completed all the same
  * where they can be. */
 static int close_all(struct replay_outputs *outputs, struct report_error *error)
 {
-    struct report_out *files[] = {&outputs->json, &outputs->csv, &outputs->native};
-    int first = MGLRU_OK;
-    struct report_error said;
-    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]) + outputs->miss_bits_count; i++) {
-        struct report_out *out = i < 3 ? files[i] : &outputs->miss_bits[i - 3];
-        int code = report_out_close(out, &said);
+    struct report_out *files[] = {&outputs->json, &outputs->csv};
+    const size_t fixed = sizeof(files) / sizeof(files[0]);
+    int first = commit_native(outputs, error);
+    for (size_t i = 0; i < fixed + outputs->miss_bits_count; i++) {
+        struct report_error said;
+        int code = report_out_close(i < fixed ? files[i] : &outputs->miss_bits[i - fixed], &said);
         if (code == MGLRU_OK || first != MGLRU_OK)
             continue;
         first = code;

@@ -12,11 +12,12 @@
 #include "cli/mglru/replay_args.h"
 #include "replay/result.h"
 #include "report/out.h"
+#include "trace/writer.h"
 
 struct replay_outputs {
     struct report_out json;
     struct report_out csv;
-    struct report_out native;
+    struct trace_writer *native;  /* made with the first records, which tell the page size */
     struct report_out *miss_bits; /* by number of specification; NULL: not wanted */
     size_t miss_bits_count;
     bool stdout_taken; /* one of them is standard output */
@@ -25,6 +26,10 @@ struct replay_outputs {
 /* Opens what @args names. A MGLRU_E code; @error says what was refused. */
 int replay_outputs_open(struct replay_outputs *outputs, const struct replay_args *args,
                         struct report_error *error);
+
+/* Adds records to the native trace. A MGLRU_E code; @error says what was refused. */
+int replay_outputs_native(struct replay_outputs *outputs, const struct replay_args *args,
+                          const struct replay_records *records, struct replay_error *error);
 
 /* Writes table, files and plot of @result and completes everything. */
 int replay_outputs_finish(struct replay_outputs *outputs, const struct replay_args *args,

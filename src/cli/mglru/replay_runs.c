@@ -189,6 +189,9 @@ static void describe_run(const struct replay_args *args, const char *policy, siz
 static bool list_specs(struct replay_args *args, struct args_error *error)
 {
     const size_t sizes = args->size_count == 0 ? 1 : args->size_count;
+    /* A conversion is no run. */
+    if (args->write_native != NULL && !args->asks_result)
+        return true;
     for (size_t i = 0; i < args->policies.count; i++)
         args->whole_count += variants(args, args->policies.items[i]) * sizes;
     args->specs = calloc(args->whole_count, sizeof(*args->specs));
