@@ -211,8 +211,11 @@ static int do_open(struct replay_kernel *run, const struct trace_record *record)
 static void do_free(struct replay_kernel *run, const struct trace_record *record)
 {
     struct kernel_region *region = replay_slots_find(&run->regions, record->memcg, record->object);
-    if (region != NULL)
-        mglru_mapping_drop(region->mapping, record->page, record->count);
+    if (region != NULL && record->page < region->end) {
+        uint64_t there = region->end - record->page;
+        mglru_mapping_drop(region->mapping, record->page,
+                           record->count < there ? record->count : there);
+    }
     if (record->object < run->object_count && run->objects[record->object] != NULL)
         mglru_mapping_drop(run->objects[record->object], record->page, record->count);
 }

@@ -14,6 +14,11 @@ fifo       24K        21       6      28.57%
 belady     16K        21       9      42.86%
 belady     20K        21       6      28.57%
 belady     24K        21       6      28.57%
+
+miss ratio      16K     20K     24K
+lru         100.00%  28.57%  28.57%
+fifo        100.00%  28.57%  28.57%
+belady       42.86%  28.57%  28.57%
 $ mglru replay loop --memory 16K,20K --policy lru --csv - | cut -d , -f 1-12
 kind,policy,model,aging,memory_bytes,memcg,accesses,hits,misses,pages_read,first_touches,miss_ratio
 run,lru,,,16384,,21,0,21,21,0,1.000000
