@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -26,6 +27,17 @@
 /* The longest magic is six bytes. */
 #define MAGIC_BYTES 8
 
+/* Waits for input; false: told to stop. Files are always ready. */
+static bool wait_readable(const struct trace_input *input)
+{
+    struct pollfd fds[2] = {{input->fd, POLLIN, 0}, {input->wake_fd, POLLIN, 0}};
+    if (input->wake_fd < 0)
+        return true;
+    while (poll(fds, 2, -1) < 0 && errno == EINTR)
+        ;
+    return !(fds[1].revents & POLLIN);
+}
+
 /* read(2) without interruptions. *@got 0: the end. */
 static int read_some(struct trace_input *input, unsigned char *to, size_t bytes, size_t *got,
                      struct trace_error *error)
@@ -33,6 +45,8 @@ static int read_some(struct trace_input *input, unsigned char *to, size_t bytes,
     *got = 0;
     if (input->fd < 0)
         return 0;
+    if (!wait_readable(input))
+        return message_set(error, MGLRU_EINTR, "%s: reading was stopped", input->name);
     ssize_t n;
     do
         n = read(input->fd, to, bytes);
@@ -236,7 +250,7 @@ static int open_path(struct trace_input *input, const char *path, struct trace_e
 
 int trace_input_open(struct trace_input *input, const char *path, struct trace_error *error)
 {
-    *input = (struct trace_input){.fd = -1};
+    *input = (struct trace_input){.fd = -1, .wake_fd = -1};
     int rc = open_path(input, path, error);
     if (rc)
         return rc;
@@ -249,7 +263,7 @@ int trace_input_open(struct trace_input *input, const char *path, struct trace_e
 int trace_input_open_memory(struct trace_input *input, const void *data, size_t bytes,
                             struct trace_error *error)
 {
-    *input = (struct trace_input){.fd = -1, .name = "memory", .file_bytes = bytes};
+    *input = (struct trace_input){.fd = -1, .wake_fd = -1, .name = "memory", .file_bytes = bytes};
     if (bytes > TRACE_INPUT_BYTES)
         return message_set(error, MGLRU_EOVERFLOW, "memory: more than %zu bytes",
                            TRACE_INPUT_BYTES);
@@ -269,5 +283,5 @@ void trace_input_close(struct trace_input *input)
         close(input->fd);
     free(input->buffer);
     free(input->raw);
-    *input = (struct trace_input){.fd = -1};
+    *input = (struct trace_input){.fd = -1, .wake_fd = -1};
 }

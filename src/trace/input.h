@@ -35,6 +35,8 @@ struct trace_input {
     void *decoder;
     uint64_t file_bytes; /* 0: unknown */
 
+    int wake_fd; /* -1, or: reading ends with MGLRU_EINTR once this becomes readable */
+
     /* The buffer; text formats move begin. */
     unsigned char *buffer;
     size_t begin;
@@ -69,7 +71,8 @@ void trace_input_close(struct trace_input *input);
 
 /*
  * Makes sure that a whole line is at begin, or begin == lines_end at the end of the input.
- * MGLRU_EIO, _EINVAL (damaged compression, or a line longer than TRACE_INPUT_BYTES), _ENOMEM.
+ * MGLRU_EIO, _EINVAL (damaged compression, or a line longer than TRACE_INPUT_BYTES), _ENOMEM,
+ * MGLRU_EINTR (see wake_fd).
  */
 int trace_input_lines(struct trace_input *input, struct trace_error *error);
 
