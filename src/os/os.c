@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "os/hooks.h"
 
 /* Written by os_use before the first thread; read-only afterwards. */
 static const struct os_ops *current;
@@ -142,6 +143,15 @@ static void hooks_run(void *first)
 static void hooks_prepare(void)
 {
     hooks_error = pthread_key_create(&hooks_key, hooks_run);
+}
+
+void hooks_run_now(void)
+{
+    pthread_once(&hooks_once, hooks_prepare);
+    void *first = hooks_error ? NULL : pthread_getspecific(hooks_key);
+    if (first)
+        pthread_setspecific(hooks_key, NULL);
+    hooks_run(first);
 }
 
 int os_thread_at_exit(void (*hook)(void *), void *argument)

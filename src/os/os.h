@@ -63,6 +63,15 @@ const struct os_ops *os_current(void);
 /* The real machine. */
 const struct os_ops *os_linux(void);
 
+/*
+ * The deterministic machine, reset: clock at 0, no files, random bytes and scheduling from @seed.
+ * The calling thread becomes its first thread. No other thread of an earlier simulation may live.
+ */
+const struct os_ops *os_sim(uint64_t seed);
+
+/* Number of scheduling decisions since os_sim(); equal seeds give equal numbers. */
+uint64_t os_sim_switches(void);
+
 /* Nanoseconds since some fixed start; never goes back. */
 uint64_t os_clock_now_ns(void);
 
