@@ -2,9 +2,11 @@
 /* Registration of threads with liburcu at their first read section; undone when they end. */
 #include "sync/rcu.h"
 
+#include "base/list.h"
 #include "os/os.h"
 
 _Thread_local bool rcu_thread_known;
+_Atomic unsigned rcu_tsan_order;
 
 static void rcu_unregister_self(void *unused)
 {
@@ -21,3 +23,29 @@ void rcu_register_self(void)
     /* Without the hook the thread would stay registered and stall writers after its end. */
     MGLRU_CHECK(os_thread_at_exit(rcu_unregister_self, NULL) == MGLRU_OK);
 }
+
+static void later_run(struct rcu_head *head)
+{
+    struct rcu_later *node = container_of(head, struct rcu_later, head);
+    rcu_tsan_acquire();
+    node->release(node);
+    rcu_tsan_release();
+}
+
+void rcu_free_later(struct rcu_later *node, void (*release)(struct rcu_later *))
+{
+    if (!rcu_thread_known)
+        rcu_register_self();
+    node->release = release;
+    rcu_tsan_release();
+    urcu_memb_call_rcu(&node->head, later_run);
+}
+
+#ifdef RCU_TSAN
+/* TSan asks for this by name. liburcu's own allocations are ordered by means that it cannot see. */
+__attribute__((visibility("default"))) const char *__tsan_default_suppressions(void);
+const char *__tsan_default_suppressions(void)
+{
+    return "called_from_lib:liburcu-memb\n";
+}
+#endif

@@ -29,9 +29,39 @@ static inline void rcu_enter(void)
     urcu_memb_read_lock();
 }
 
+#if defined(__SANITIZE_THREAD__)
+#define RCU_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define RCU_TSAN 1
+#endif
+#endif
+
+/*
+ * liburcu is not instrumented, so TSan cannot see that a grace period orders readers before what
+ * follows it. In TSan builds both sides say so through this word; it is not used
+ * otherwise.
+ */
+extern _Atomic unsigned rcu_tsan_order;
+
+static inline void rcu_tsan_release(void)
+{
+#ifdef RCU_TSAN
+    atomic_add_release(&rcu_tsan_order, 1); /* pairs with rcu_tsan_acquire */
+#endif
+}
+
+static inline void rcu_tsan_acquire(void)
+{
+#ifdef RCU_TSAN
+    (void)atomic_load_acquire(&rcu_tsan_order); /* pairs with rcu_tsan_release */
+#endif
+}
+
 /* Ends the innermost read section of this thread. */
 static inline void rcu_leave(void)
 {
+    rcu_tsan_release();
     urcu_memb_read_unlock();
 }
 
@@ -50,25 +80,26 @@ static inline void rcu_wait_readers(void)
 {
     MGLRU_ASSERT(!rcu_inside());
     urcu_memb_synchronize_rcu();
+    rcu_tsan_acquire();
 }
 
 /* Node to embed in what rcu_free_later frees. */
 struct rcu_later {
     struct rcu_head head;
+    void (*release)(struct rcu_later *node);
 };
 
-/* Calls @release(@node) after every read section that is going on has ended; on another thread. */
-static inline void rcu_free_later(struct rcu_later *node, void (*release)(struct rcu_head *))
-{
-    if (MGLRU_UNLIKELY(!rcu_thread_known))
-        rcu_register_self();
-    urcu_memb_call_rcu(&node->head, release);
-}
+/*
+ * Calls @release(@node) after every read section that is going on has ended, on another thread.
+ * @release must not wait for readers. Any thread; may block for memory at its first call.
+ */
+void rcu_free_later(struct rcu_later *node, void (*release)(struct rcu_later *));
 
 /* Waits until everything given to rcu_free_later before is freed. Blocks. */
 static inline void rcu_drain(void)
 {
     urcu_memb_barrier();
+    rcu_tsan_acquire();
 }
 
 #endif

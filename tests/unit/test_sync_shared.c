@@ -130,9 +130,9 @@ static struct record *record_make(void)
     return record;
 }
 
-static void record_free(struct rcu_head *head)
+static void record_free(struct rcu_later *later)
 {
-    struct record *record = container_of(head, struct record, later.head);
+    struct record *record = container_of(later, struct record, later);
     atomic_store_relaxed(&record->alive, 0);
     free(record);
     atomic_add_relaxed(&freed, 1);
@@ -163,7 +163,7 @@ static void replace_records(void *argument)
             rcu_free_later(&last->later, record_free);
         } else {
             rcu_wait_readers();
-            record_free(&last->later.head);
+            record_free(&last->later);
         }
     }
     rcu_drain();
