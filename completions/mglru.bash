@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+# Bash completion of mglru(1). Names are listed here, so that completing runs no program;
+# tests/house/options.sh holds them against `mglru --help` and `mglru COMMAND --help`.
+
+_mglru_policies='mglru classic lru fifo clock 2q arc lirs s3fifo sieve w-tinylfu belady'
+_mglru_models='6.12 7.3 next ours'
+_mglru_formats='native keys lirs lis webcachesim csv oracleGeneral oracleGeneral-blocks
+    oracleGeneral-objects vscsi1 vscsi2 blkparse fio2 fio3 filemap damon spec lackey be32 le32
+    be64 le64'
+_mglru_replay_options='--memory --policy --model --aging --swap --swappiness --kernel-charge
+    --readahead --stat-flush --shard --format --columns --write-native --every --explain --json
+    --csv --plot --miss-bits --quiet --no-progress --help'
+
+# Completes the last part of a comma list in $1 from the words $2.
+_mglru_list() {
+    local before=
+    case $1 in
+    *,*) before=${1%,*}, ;;
+    esac
+    mapfile -t COMPREPLY < <(compgen -P "$before" -W "$2" -- "${1##*,}")
+}
+
+# Completes the value of option $1 of replay, begun as $2. Fails where $1 takes none.
+_mglru_replay_value() {
+    case $1 in
+    --policy) _mglru_list "$2" "$_mglru_policies" ;;
+    --model) _mglru_list "$2" "$_mglru_models" ;;
+    --aging) _mglru_list "$2" 'per-folio batched splice' ;;
+    --format) _mglru_list "$2" "$_mglru_formats" ;;
+    --kernel-charge) _mglru_list "$2" 'auto 0' ;;
+    --readahead) _mglru_list "$2" 'auto 0' ;;
+    --stat-flush) _mglru_list "$2" 'always 2s' ;;
+    --write-native | --json | --csv | --plot | --miss-bits)
+        mapfile -t COMPREPLY < <(compgen -f -- "$2")
+        ;;
+    --memory | --swap | --swappiness | --shard | --columns | --every) COMPREPLY=() ;;
+    *) return 1 ;;
+    esac
+}
+
+_mglru() {
+    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
+    COMPREPLY=()
+    if [ "$COMP_CWORD" -eq 1 ]; then
+        mapfile -t COMPREPLY < <(compgen -W 'replay --help --version' -- "$current")
+        return
+    fi
+    # Bash makes a word of the = in --option=value.
+    if [ "$current" = = ]; then
+        current=
+    elif [ "$previous" = = ]; then
+        previous=${COMP_WORDS[COMP_CWORD - 2]}
+    fi
+    [ "${COMP_WORDS[1]}" = replay ] || return
+    _mglru_replay_value "$previous" "$current" && return
+    case $current in
+    -*) mapfile -t COMPREPLY < <(compgen -W "$_mglru_replay_options" -- "$current") ;;
+    *) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
+    esac
+}
+
+complete -o filenames -o bashdefault -F _mglru mglru
