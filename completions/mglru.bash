@@ -11,6 +11,8 @@ _mglru_replay_options='--memory --policy --model --aging --swap --swappiness --k
     --readahead --stat-flush --shard --format --columns --write-native --every --explain --json
     --csv --plot --miss-bits --quiet --no-progress --help'
 
+_mglru_merge_options='--json --csv --plot --quiet --help'
+
 # Completes the last part of a comma list in $1 from the words $2.
 _mglru_list() {
     local before=
@@ -20,8 +22,8 @@ _mglru_list() {
     mapfile -t COMPREPLY < <(compgen -P "$before" -W "$2" -- "${1##*,}")
 }
 
-# Completes the value of option $1 of replay, begun as $2. Fails where $1 takes none.
-_mglru_replay_value() {
+# Completes the value of option $1 of any command, begun as $2. Fails where $1 takes none.
+_mglru_value() {
     case $1 in
     --policy) _mglru_list "$2" "$_mglru_policies" ;;
     --model) _mglru_list "$2" "$_mglru_models" ;;
@@ -39,10 +41,10 @@ _mglru_replay_value() {
 }
 
 _mglru() {
-    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
+    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} options
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
-        mapfile -t COMPREPLY < <(compgen -W 'replay --help --version' -- "$current")
+        mapfile -t COMPREPLY < <(compgen -W 'replay merge --help --version' -- "$current")
         return
     fi
     # Bash makes a word of the = in --option=value.
@@ -51,10 +53,14 @@ _mglru() {
     elif [ "$previous" = = ]; then
         previous=${COMP_WORDS[COMP_CWORD - 2]}
     fi
-    [ "${COMP_WORDS[1]}" = replay ] || return
-    _mglru_replay_value "$previous" "$current" && return
+    case ${COMP_WORDS[1]} in
+    replay) options=$_mglru_replay_options ;;
+    merge) options=$_mglru_merge_options ;;
+    *) return ;;
+    esac
+    _mglru_value "$previous" "$current" && return
     case $current in
-    -*) mapfile -t COMPREPLY < <(compgen -W "$_mglru_replay_options" -- "$current") ;;
+    -*) mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current") ;;
     *) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
     esac
 }

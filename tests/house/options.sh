@@ -16,7 +16,9 @@ fail() {
 # same NAME EXPECTED GOT: the words of both, in any order.
 same() {
     local expected got
+    # shellcheck disable=SC2086 # words are meant
     expected=$(printf '%s\n' $2 | sort -u)
+    # shellcheck disable=SC2086 # words are meant
     got=$(printf '%s\n' $3 | sort -u)
     if [ -z "$expected" ] || [ "$expected" != "$got" ]; then
         fail "$1 differs (< help, > other):"
@@ -24,9 +26,11 @@ same() {
     fi
 }
 
-# Options that a help text names, before its lists of policies and formats.
+# Options that a help text offers: at the start of a line, in brackets, or in a list. Other words
+# with dashes are mentions of other commands' options.
 options_of_help() {
-    "$mglru" "$@" --help | sed '/^policies$/,$d' | grep -oE '(^|[^a-zA-Z0-9-])--[a-z][a-z-]*' | grep -oE -- '--[a-z-]+'
+    "$mglru" "$@" --help | sed '/^policies$/,$d; /^examples$/,$d' |
+        grep -oE '(^ *|\[|[,;] )--[a-z][a-z-]*' | grep -oE -- '--[a-z-]+'
     echo --help
 }
 
