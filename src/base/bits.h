@@ -6,6 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Products of two or three 64-bit counters. */
+__extension__ typedef unsigned __int128 uint128;
+
 /* ceil(log2(n)), with log2up(0) = log2up(1) = 0. */
 static inline unsigned bits_log2up(uint64_t n)
 {

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The public cache: creation, the access loop, the clock. Memcgs and mappings are in handles.c.
+ * Locks: none; one thread at a time (<mglru/cache.h>).
+ */
+#include "cache/cache.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+
+/* Default flush of the counters that the classic LRU decides by (facts 12.9). */
+#define STAT_FLUSH_NS UINT64_C(2000000000)
+#define STAT_FLUSH_ACCESSES UINT64_C(20000)
+
+static const struct memcg_params *params_for(const struct reclaim_model *model)
+{
+    if (model == &model_612)
+        return &memcg_params_612;
+    return model == &model_ours ? &memcg_params_ours : &memcg_params_73;
+}
+
+static int parse_aging(const struct mglru_cache_options *options,
+                       const struct reclaim_model *model, unsigned *aging)
+{
+    static const char *const names[] = {"per-folio", "batched", "splice"};
+    *aging = model->aging;
+    if (!options->aging)
+        return 0;
+    for (unsigned i = 0; i < MGLRU_ARRAY_LEN(names); i++) {
+        if (strcmp(options->aging, names[i]) != 0)
+            continue;
+        *aging = i;
+        return i == AGING_SPLICE && !model->absolute_seq ? MGLRU_ENOTSUP : 0;
+    }
+    return MGLRU_EINVAL;
+}
+
+/* Copies what the caller's struct has; a caller built against a shorter one gets defaults. */
+static int read_options(const struct mglru_cache_options *given, struct mglru_cache_options *out)
+{
+    *out = (struct mglru_cache_options){.size = sizeof(*out)};
+    if (!given)
+        return 0;
+    if (given->size < offsetof(struct mglru_cache_options, classic))
+        return MGLRU_EINVAL;
+    memcpy(out, given, given->size < sizeof(*out) ? given->size : sizeof(*out));
+    if (!out->page_bytes)
+        out->page_bytes = 4096;
+    if (!out->nodes)
+        out->nodes = 1;
+    bool page_ok = out->page_bytes >= 4096 && out->page_bytes <= 65536 &&
+                   !(out->page_bytes & (out->page_bytes - 1));
+    bool enums_ok = out->kernel_charge <= MGLRU_KERNEL_CHARGE_FIXED &&
+                    out->stat_flush <= MGLRU_STAT_FLUSH_ALWAYS;
+    return page_ok && enums_ok && out->nodes <= RECLAIM_MAX_NODES &&
+                   out->readahead_bytes <= UINT32_MAX
+               ? 0
+               : MGLRU_EINVAL;
+}
+
+static void release_memcg(struct memcg *memcg, void *context)
+{
+    lruvec_detach(memcg);
+    free(memcg->user);
+    memcg->user = NULL;
+}
+
+int cache_memcg_attach(struct mglru_cache *cache, struct memcg *memcg)
+{
+    struct mglru_memcg *user = calloc(1, sizeof(*user));
+    if (!user)
+        return MGLRU_ENOMEM;
+    user->cache = cache;
+    user->memcg = memcg;
+    list_init(&user->shadow_leaves);
+    list_init(&user->files);
+    memcg->user = user;
+    return 0;
+}
+
+static void init_cache(struct mglru_cache *cache, const struct mglru_cache_options *options)
+{
+    cache->page_bytes = options->page_bytes;
+    cache->kernel_charge = options->kernel_charge;
+    cache->kernel_charge_bytes = options->kernel_charge_bytes;
+    cache->stat_flush = options->stat_flush;
+    cache->stat_flush_period = options->stat_flush_period;
+    cache->readahead_pages = (uint32_t)(options->readahead_bytes / options->page_bytes);
+    cache->on_event = options->on_event;
+    cache->on_event_context = options->on_event_context;
+    index_pool_init(&cache->index_pool);
+    slab_init(&cache->folios, sizeof(struct folio));
+    list_init(&cache->mappings);
+    list_init(&cache->files);
+    list_init(&cache->dirty_leaves);
+    list_init(&cache->writeback_leaves);
+    cache->next_dirty_look_ns = DIRTY_INTERVAL_NS;
+    bool by_time = cache->stat_flush == MGLRU_STAT_FLUSH_TIME;
+    if (!cache->stat_flush_period)
+        cache->stat_flush_period = by_time ? STAT_FLUSH_NS : STAT_FLUSH_ACCESSES;
+    cache->next_flush = cache->stat_flush_period;
+
+    cache->reclaim.host = cache_reclaim_host();
+    cache->reclaim.host_context = cache;
+    cache->reclaim.nodes = options->nodes;
+    cache->reclaim.page_bytes = options->page_bytes;
+    cache->reclaim.swap_pages = options->swap_bytes / options->page_bytes;
+    cache->reclaim.stat_always = options->stat_flush == MGLRU_STAT_FLUSH_ALWAYS;
+    cache->reclaim.enabled = !options->classic;
+    cache->reclaim.mm_walk = !options->classic;
+    cache->reclaim.nonleaf = !options->classic;
+}
+
+int mglru_cache_create(const struct mglru_cache_options *given, struct mglru_cache **out)
+{
+    struct mglru_cache_options options;
+    *out = NULL;
+    int error = read_options(given, &options);
+    if (error)
+        return error;
+    const struct reclaim_model *model = model_find(options.model ? options.model : "ours");
+    unsigned aging;
+    if (!model)
+        return MGLRU_EINVAL;
+    error = parse_aging(&options, model, &aging);
+    if (error)
+        return error;
+    struct mglru_cache *cache = calloc(1, sizeof(*cache));
+    if (!cache)
+        return MGLRU_ENOMEM;
+    cache->model = model;
+    cache->reclaim.model = model;
+    cache->reclaim.aging = aging;
+    init_cache(cache, &options);
+    struct memcg_tree_options tree_options = {
+        .nodes = options.nodes, .params = params_for(model), .release = release_memcg
+    };
+    error = memcg_tree_create(&tree_options, &cache->tree);
+    if (!error) {
+        cache->reclaim.tree = cache->tree;
+        error = reclaim_init(&cache->reclaim);
+    }
+    if (!error)
+        error = cache_memcg_attach(cache, cache->tree->root);
+    if (error) {
+        mglru_cache_destroy(cache);
+        return error;
+    }
+    *out = cache;
+    return 0;
+}
+
+void mglru_cache_destroy(struct mglru_cache *cache)
+{
+    if (!cache)
+        return;
+    struct list_node *pos, *tmp;
+    /* Folios and leaves go with their pools; page tables point into them and go first. */
+    list_for_each_safe(pos, tmp, &cache->files)
+    {
+        struct mglru_file *file = container_of(pos, struct mglru_file, cache_link);
+        free(file);
+    }
+    if (cache->tree) {
+        struct memcg *root = cache->tree->root;
+        for (struct memcg *memcg = root; memcg; memcg = memcg_next(root, memcg))
+            if (memcg->reclaim)
+                mm_discard_all(memcg);
+        memcg_tree_destroy(cache->tree);
+    }
+    list_for_each_safe(pos, tmp, &cache->mappings)
+    {
+        struct mglru_mapping *mapping = container_of(pos, struct mglru_mapping, link);
+        index_fini(&mapping->index);
+        free(mapping->name);
+        free(mapping);
+    }
+    index_pool_fini(&cache->index_pool);
+    slab_fini(&cache->folios);
+    free(cache);
+}
+
+/* --- clock and statistics flush ------------------------------------------------------------- */
+
+void cache_flush_stats(struct mglru_cache *cache)
+{
+    memcg_stat_flush(cache->tree->root);
+}
+
+void mglru_cache_set_time(struct mglru_cache *cache, uint64_t now_ns)
+{
+    if (now_ns <= cache->reclaim.now_ns)
+        return;
+    writeback_finish(cache);
+    cache->reclaim.now_ns = now_ns;
+    if (now_ns >= cache->next_dirty_look_ns) {
+        cache->next_dirty_look_ns = now_ns + DIRTY_INTERVAL_NS;
+        if (now_ns >= DIRTY_EXPIRE_NS)
+            writeback_start(cache, cache->tree->root, now_ns - DIRTY_EXPIRE_NS);
+    }
+    if (cache->stat_flush == MGLRU_STAT_FLUSH_AUTO && !cache->clock_moved) {
+        cache->clock_moved = true;
+        cache->stat_flush_period = STAT_FLUSH_NS;
+        cache->next_flush = STAT_FLUSH_NS;
+    }
+    if ((cache->stat_flush == MGLRU_STAT_FLUSH_TIME || cache->clock_moved) &&
+        now_ns >= cache->next_flush) {
+        uint64_t period = cache->stat_flush_period;
+        cache->next_flush = (now_ns / period + 1) * period;
+        cache_flush_stats(cache);
+    }
+}
+
+static void count_for_flush(struct mglru_cache *cache, uint64_t pages)
+{
+    cache->accesses += pages;
+    if (cache->stat_flush == MGLRU_STAT_FLUSH_TIME ||
+        cache->stat_flush == MGLRU_STAT_FLUSH_ALWAYS || cache->clock_moved)
+        return;
+    if (cache->accesses >= cache->next_flush) {
+        cache->next_flush = cache->accesses + cache->stat_flush_period;
+        cache_flush_stats(cache);
+    }
+}
+
+/* --- accesses ------------------------------------------------------------------------------- */
+
+static bool kind_fits(const struct mglru_access *access)
+{
+    bool anon = access->file->mapping->kind == MGLRU_ANON;
+    return anon ? access->kind == MGLRU_TOUCH
+                : access->kind >= MGLRU_READ && access->kind <= MGLRU_MAP_EXEC;
+}
+
+static int access_page(struct mglru_cache *cache, const struct mglru_access *access, uint32_t i)
+{
+    uint64_t page = access->index + i;
+    switch (access->kind) {
+    case MGLRU_READ:
+        return cache_read_page(cache, access->file, page, access->count - i);
+    case MGLRU_WRITE:
+        return cache_write_page(cache, access->file, page);
+    case MGLRU_MAP_READ:
+    case MGLRU_MAP_WRITE:
+    case MGLRU_MAP_EXEC:
+        return cache_map_page(cache, access->file, page, access->kind);
+    case MGLRU_TOUCH:
+        return cache_touch_page(cache, access->file, page);
+    }
+    return MGLRU_EINVAL;
+}
+
+static void log_miss(struct mglru_miss_log *log, bool missed)
+{
+    uint64_t at = log->next++;
+    uint8_t bit = (uint8_t)(1u << (at % 8));
+    if (missed)
+        log->bits[at / 8] |= bit;
+    else
+        log->bits[at / 8] &= (uint8_t)~bit;
+}
+
+static int access_one(struct mglru_cache *cache, const struct mglru_access *access,
+                      struct mglru_miss_log *log)
+{
+    struct mglru_memcg *user = access->file->memcg;
+    struct mglru_counts *counts = &user->counts;
+    if (user->mm)
+        user->mm->ran = true;
+    for (uint32_t i = 0; i < access->count; i++) {
+        count_for_flush(cache, 1);
+        uint64_t touches = counts->first_touches;
+        int result = access_page(cache, access, i);
+        if (MGLRU_UNLIKELY(result < 0))
+            return result;
+        counts->accesses++;
+        bool missed = result > 0 && access->kind != MGLRU_WRITE;
+        if (missed)
+            counts->misses++;
+        else if (result > 0)
+            counts->first_touches++;
+        else if (counts->first_touches == touches)
+            counts->hits++;
+        if (log)
+            log_miss(log, missed);
+    }
+    return 0;
+}
+
+int mglru_cache_access(struct mglru_cache *cache, const struct mglru_access *accesses,
+                       size_t count, struct mglru_miss_log *log, size_t *done)
+{
+    *done = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct mglru_access *access = &accesses[i];
+        if (!access->count || access->index > MGLRU_INDEX_MAX ||
+            access->count - 1 > MGLRU_INDEX_MAX - access->index || !kind_fits(access))
+            return MGLRU_EINVAL;
+        if (MGLRU_UNLIKELY(!list_empty(&cache->writeback_leaves)))
+            writeback_finish(cache);
+        int error = 0;
+        if (MGLRU_UNLIKELY(!access->file->memcg->ran))
+            error = cache_memcg_runs(cache, access->file->memcg);
+        if (!error)
+            error = access_one(cache, access, log);
+        if (error)
+            return error;
+        *done = i + 1;
+    }
+    return 0;
+}
+
+/* --- reports -------------------------------------------------------------------------------- */
+
+static void add_counts(struct mglru_counts *sum, const struct mglru_counts *counts)
+{
+    sum->accesses += counts->accesses;
+    sum->hits += counts->hits;
+    sum->misses += counts->misses;
+    sum->first_touches += counts->first_touches;
+    sum->pages_read += counts->pages_read;
+}
+
+void mglru_memcg_counts(const struct mglru_memcg *user, bool recursive, struct mglru_counts *out)
+{
+    *out = user->counts;
+    if (!recursive)
+        return;
+    struct memcg *root = user->memcg;
+    for (struct memcg *memcg = memcg_next(root, root); memcg; memcg = memcg_next(root, memcg))
+        add_counts(out, &memcg_user(memcg)->counts);
+}
+
+uint64_t mglru_cache_metadata_bytes(const struct mglru_cache *cache)
+{
+    return sizeof(*cache) + cache->folios.bytes + index_pool_bytes(&cache->index_pool) +
+           cache->mapping_bytes + mm_bytes(&cache->reclaim);
+}

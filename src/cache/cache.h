@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Inside of a cache: what the public handles point to. One cache is used by one thread at a time
+ * (<mglru/cache.h>), so nothing here is locked.
+ *
+ * Conservation laws (cache_verify checks them):
+ *   charge: usage of all memcgs = folio pages + kernel pages + prepaid stock
+ *   every folio stands in the slots of its pages, and on one list, batch or nowhere else
+ *   swap: slots in use = swapped pages + swap-cache pages = sum of swap charges + root's
+ */
+#ifndef CACHE_CACHE_H
+#define CACHE_CACHE_H
+
+#include <mglru/cache.h>
+#include <mglru/control.h>
+
+#include "cache/index.h"
+#include "cache/slab.h"
+#include "memcg/charge.h"
+#include "memcg/memcg.h"
+#include "memcg/stat.h"
+#include "reclaim/mm.h"
+#include "reclaim/reclaim.h"
+
+/* Amounts that the kernel charges besides pages, in bytes (facts 13.1). */
+#define KERNEL_NODE_BYTES 592     /* one node of a page-cache tree */
+#define KERNEL_FILE_BYTES 200     /* an open file */
+#define KERNEL_ANON_BYTES 400     /* vma and anon_vma of a process with anonymous memory; chosen:
+                                     any amount up to a page gives the recorded charge */
+#define KERNEL_SLAB_LAG_BYTES 4096 /* slab counters lag until a CPU has gathered a page */
+
+/* Dirty file pages of a memcg that start the flusher, and that make the writer wait, in percent
+ * of its limit (the kernel's dirty_background_ratio and dirty_ratio). */
+#define DIRTY_BACKGROUND_PERCENT 10
+#define DIRTY_PERCENT 20
+/* Age at which the flusher writes a page, and how often it looks (dirty_expire_centisecs,
+ * dirty_writeback_centisecs). */
+#define DIRTY_EXPIRE_NS UINT64_C(30000000000)
+#define DIRTY_INTERVAL_NS UINT64_C(5000000000)
+
+struct mglru_memcg {
+    struct mglru_cache *cache;
+    struct memcg *memcg;
+    struct mglru_counts counts;       /* of this memcg alone */
+    struct mm *mm;                    /* its processes; NULL before the first mapping */
+    bool ran;                         /* had an access */
+    uint64_t aged;                    /* youngest generations created */
+    int64_t kernel_bytes;             /* small objects charged */
+    long kernel_pages;                /* pages charged for them */
+    long table_pages;                 /* page tables */
+    long fixed_pages;                 /* kernel_charge FIXED */
+    long slab_lag;                    /* bytes not yet in the slab counter */
+    struct list_node shadow_leaves;   /* index leaves with shadows alone, oldest first */
+    unsigned long shadow_leaf_count;
+    unsigned long dirty_pages;        /* file pages */
+    struct list_node files;           /* struct mglru_file, by memcg_link */
+};
+
+struct mglru_mapping {
+    struct page_mapping base;         /* first: reclaim knows the mapping by it */
+    struct mglru_cache *cache;
+    enum mglru_mapping_kind kind;
+    uint64_t size_pages;              /* 0: unknown */
+    char *name;
+    struct page_index index;
+    struct list_node link;            /* cache->mappings */
+};
+
+/* Sequential readahead of one open file (readahead.c). */
+struct readahead {
+    uint64_t start;        /* first page of the current window */
+    uint32_t size;         /* pages of it */
+    uint32_t async_size;   /* reading into its last async_size pages starts the next window */
+    unsigned order;        /* folio order of the window */
+    unsigned mmap_misses;  /* faults that found nothing, less those that did */
+    uint64_t prev_page;    /* last page of the last read */
+    bool has_prev;
+};
+
+struct mglru_file {
+    struct mglru_mapping *mapping;
+    struct mglru_memcg *memcg;
+    struct vma *vma;                  /* NULL before the first access through the mapping */
+    struct readahead readahead;
+    struct list_node memcg_link;
+    struct list_node cache_link;
+};
+
+struct mglru_cache {
+    /* Fixed at creation. */
+    const struct reclaim_model *model;
+    uint32_t page_bytes;
+    enum mglru_kernel_charge kernel_charge;
+    uint64_t kernel_charge_bytes;
+    enum mglru_stat_flush stat_flush;
+    uint64_t stat_flush_period;
+    uint32_t readahead_pages;
+    void (*on_event)(void *context, const struct mglru_event *event);
+    void *on_event_context;
+
+    struct memcg_tree *tree;
+    struct reclaim reclaim;
+    struct index_pool index_pool;
+    struct slab folios;
+    struct list_node mappings;
+    struct list_node files;
+    uint64_t mapping_bytes;           /* of mappings, files and their names */
+
+    uint64_t swap_used;               /* slots */
+    uint64_t accesses;                /* pages, for the flush by accesses */
+    uint64_t next_flush;              /* in accesses or ns */
+    bool clock_moved;
+    struct list_node dirty_leaves;    /* index_leaf.dirty_link, oldest first */
+    struct list_node writeback_leaves;
+    uint64_t next_dirty_look_ns;
+};
+
+static inline struct mglru_memcg *memcg_user(const struct memcg *memcg)
+{
+    return memcg->user;
+}
+
+static inline struct mglru_mapping *folio_mapping(const struct folio *folio)
+{
+    return container_of(folio->mapping, struct mglru_mapping, base);
+}
+
+/* --- charge.c ------------------------------------------------------------------------------- */
+
+/* Charges pages to @memcg, reclaiming as needed. 0 or MGLRU_EOOM. */
+int cache_charge(struct mglru_cache *cache, struct mglru_memcg *memcg, unsigned pages);
+/* The same for readahead, which does without: MGLRU_EAGAIN instead of out of memory. */
+int cache_charge_once(struct mglru_cache *cache, struct mglru_memcg *memcg, unsigned pages);
+/* Kernel objects of @bytes (negative: freed), page tables. 0 or MGLRU_EOOM. */
+int cache_charge_kernel(struct mglru_cache *cache, struct mglru_memcg *memcg, long bytes);
+int cache_charge_tables(struct mglru_cache *cache, struct mglru_memcg *memcg, unsigned pages);
+/* First access of a memcg: what its process costs. */
+int cache_memcg_runs(struct mglru_cache *cache, struct mglru_memcg *memcg);
+/* Brings the memcg down to its limits after they were written: memory.max, memory.high. */
+void cache_enforce_max(struct mglru_cache *cache, struct memcg *memcg);
+void cache_enforce_high(struct mglru_cache *cache, struct memcg *memcg);
+void cache_raise_oom(struct mglru_cache *cache, struct memcg *memcg);
+
+/* --- folio.c -------------------------------------------------------------------------------- */
+
+struct folio *cache_folio_alloc(struct mglru_cache *cache, struct mglru_file *file, uint64_t index,
+                                unsigned order);
+/*
+ * Puts a charged folio into its mapping; tree nodes that come into being are charged (and may
+ * reclaim). *@shadow receives the first shadow entry that stood there, or 0. 0, MGLRU_EOOM,
+ * MGLRU_ENOMEM: the folio is not in the mapping.
+ */
+int cache_folio_insert(struct mglru_cache *cache, struct mglru_file *file, struct folio *folio,
+                       uint64_t *shadow);
+/* Uncharges and frees a folio that is in no mapping, list or batch. */
+void cache_folio_free(struct mglru_cache *cache, struct folio *folio);
+/* Takes a folio out of everything: truncation. */
+void cache_folio_drop(struct mglru_cache *cache, struct folio *folio);
+/* Leaf bookkeeping after its contents changed: shadow list, freeing. */
+void cache_leaf_settle(struct mglru_cache *cache, struct index_leaf *leaf);
+void cache_leaf_free(struct mglru_cache *cache, struct index_leaf *leaf);
+void cache_refault_event(struct mglru_cache *cache, struct folio *folio, uint64_t shadow,
+                         bool recent);
+void cache_swap_free(struct mglru_cache *cache, struct mglru_memcg *memcg, uint64_t pages);
+const struct reclaim_host *cache_reclaim_host(void);
+
+/* --- fd.c, fault.c: one page access; 1 miss, 0 otherwise, negative: MGLRU_EOOM, _ENOMEM -------- */
+
+int cache_read_page(struct mglru_cache *cache, struct mglru_file *file, uint64_t page,
+                    uint32_t left);
+int cache_write_page(struct mglru_cache *cache, struct mglru_file *file, uint64_t page);
+int cache_map_page(struct mglru_cache *cache, struct mglru_file *file, uint64_t page,
+                   enum mglru_access_kind kind);
+int cache_touch_page(struct mglru_cache *cache, struct mglru_file *file, uint64_t page);
+
+/* --- readahead.c ---------------------------------------------------------------------------- */
+
+/* Page @page is absent and @left pages of the request follow: brings it and what readahead
+ * wants. 0 or a negative code. */
+int readahead_sync(struct mglru_cache *cache, struct mglru_file *file, uint64_t page,
+                   uint32_t left);
+/* The same for a fault through a mapping: reads around the page. */
+int readahead_around(struct mglru_cache *cache, struct mglru_file *file, uint64_t page);
+/* Brings one page, no readahead. */
+int cache_bring_page(struct mglru_cache *cache, struct mglru_file *file, uint64_t page,
+                     bool in_fault);
+/* The reader reached a folio marked READAHEAD. */
+void readahead_async(struct mglru_cache *cache, struct mglru_file *file, struct folio *folio,
+                     uint32_t left);
+
+/* --- writeback.c ---------------------------------------------------------------------------- */
+
+void writeback_dirty(struct mglru_cache *cache, struct folio *folio, uint64_t page);
+void writeback_start(struct mglru_cache *cache, struct memcg *memcg, uint64_t older_than_ns);
+void writeback_finish(struct mglru_cache *cache);
+void writeback_forget(struct mglru_cache *cache, struct folio *folio);
+
+/* --- cache.c -------------------------------------------------------------------------------- */
+
+void cache_flush_stats(struct mglru_cache *cache);
+/* Creates the public side of a memcg of the tree. */
+int cache_memcg_attach(struct mglru_cache *cache, struct memcg *memcg);
+
+/* --- verify.c ------------------------------------------------------------------------------- */
+
+/* Walks everything; NULL or the text of the first broken law. */
+const char *cache_verify(struct mglru_cache *cache);
+
+#endif

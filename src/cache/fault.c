@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Accesses through page tables: mapped files and anonymous memory, with the faults they take.
+ * Facts: mglru-facts 1.5, 1.6, 13.1. Linux mm/memory.c (do_read_fault, do_anonymous_page,
+ * do_swap_page), mm/filemap.c (filemap_fault).
+ */
+#include "cache/cache.h"
+
+#include "base/check.h"
+
+/* The mapping of @file in its memcg's address space, made at the first access. */
+static struct vma *file_vma(struct mglru_file *file, bool exec)
+{
+    struct mglru_memcg *user = file->memcg;
+    if (MGLRU_UNLIKELY(!file->vma)) {
+        if (!user->mm)
+            user->mm = mm_create(user->memcg);
+        if (user->mm)
+            file->vma = vma_create(user->mm, &file->mapping->base, exec);
+    }
+    if (file->vma && exec)
+        file->vma->exec = true;
+    return file->vma;
+}
+
+/* Enters @folio at @page of the mapping. 0 or a negative code. */
+static int map_folio(struct mglru_cache *cache, struct mglru_file *file, uint64_t page,
+                     bool write)
+{
+    /* The table is paid for before the entry is made; paying may reclaim. */
+    struct page_table *table;
+    vma_entry(file->vma, page, &table);
+    if (!table) {
+        int error = cache_charge_tables(cache, file->memcg, 1);
+        if (error)
+            return error;
+    }
+    uint64_t slot = index_get(&file->mapping->index, page);
+    if (!slot_is_folio(slot))
+        return MGLRU_EAGAIN; /* evicted meanwhile: the access faults again */
+    int made = vma_map(file->vma, page, slot_folio(slot), write);
+    return made < 0 ? made : 0;
+}
+
+/* Faults are retried at most this often: each retry means that reclaim took the page at once. */
+#define FAULT_RETRIES 16
+
+int cache_map_page(struct mglru_cache *cache, struct mglru_file *file, uint64_t page,
+                   enum mglru_access_kind kind)
+{
+    bool write = kind == MGLRU_MAP_WRITE;
+    struct vma *vma = file_vma(file, kind == MGLRU_MAP_EXEC);
+    if (!vma)
+        return MGLRU_ENOMEM;
+    vma->mm->ran = true;
+    if (vma_touch(vma, page, write))
+        return 0;
+    struct mglru_memcg *user = file->memcg;
+    memcg_stat_add(user->memcg, 0, 0, MEMCG_PGFAULT, 1);
+    int missed = 0;
+    for (unsigned i = 0; i < FAULT_RETRIES; i++) {
+        if (!slot_is_folio(index_get(&file->mapping->index, page))) {
+            int error = cache->readahead_pages ? readahead_around(cache, file, page)
+                                               : cache_bring_page(cache, file, page, true);
+            if (error)
+                return error;
+            if (!missed)
+                memcg_stat_add(user->memcg, 0, 0, MEMCG_PGMAJFAULT, 1);
+            missed = 1;
+        }
+        int error = map_folio(cache, file, page, write);
+        if (error != MGLRU_EAGAIN)
+            return error ? error : missed;
+    }
+    cache_raise_oom(cache, user->memcg);
+    return MGLRU_EOOM;
+}
+
+/* A new anonymous folio for @page, in its mapping, not yet on the lists. */
+static int anon_folio(struct mglru_cache *cache, struct mglru_file *file, uint64_t page,
+                      struct folio **out, uint64_t *shadow)
+{
+    int error = cache_charge(cache, file->memcg, 1);
+    if (error)
+        return error;
+    struct folio *folio = cache_folio_alloc(cache, file, page, 0);
+    if (!folio) {
+        memcg_uncharge(file->memcg->memcg, 1);
+        return MGLRU_ENOMEM;
+    }
+    error = cache_folio_insert(cache, file, folio, shadow);
+    if (error) {
+        cache_folio_free(cache, folio);
+        return error;
+    }
+    *out = folio;
+    return 0;
+}
+
+static void swap_in(struct mglru_cache *cache, struct mglru_file *file, struct folio *folio,
+                    uint64_t shadow)
+{
+    struct memcg *memcg = file->memcg->memcg;
+    bool recent = workingset_refault(&cache->reclaim, folio, shadow, true);
+    cache_refault_event(cache, folio, shadow, recent);
+    memcg_stat_add(memcg, 0, 0, MEMCG_PGMAJFAULT, 1);
+    memcg_stat_add(memcg, 0, 0, MEMCG_PSWPIN, 1);
+    if (cache->model->swapin_uses_cache) {
+        /* A write fault drains the batch while the folio is in the swap cache, so as to see that
+         * nobody else uses it; then the slot is freed. */
+        folio_set(folio, FOLIO_SWAPCACHE);
+        lru_batch_add(&cache->reclaim, folio, true);
+        if (!folio_test(folio, FOLIO_LRU))
+            lru_batch_drain(&cache->reclaim);
+        folio_clear(folio, FOLIO_SWAPCACHE);
+    } else {
+        lru_batch_add(&cache->reclaim, folio, true);
+    }
+    cache_swap_free(cache, file->memcg, 1);
+    file->memcg->counts.pages_read++;
+}
+
+int cache_touch_page(struct mglru_cache *cache, struct mglru_file *file, uint64_t page)
+{
+    bool first = !file->vma;
+    struct vma *vma = file_vma(file, false);
+    if (!vma)
+        return MGLRU_ENOMEM;
+    vma->mm->ran = true;
+    if (vma_touch(vma, page, true))
+        return 0;
+    if (first) {
+        int error = cache_charge_kernel(cache, file->memcg, KERNEL_ANON_BYTES);
+        if (error)
+            return error;
+    }
+    memcg_stat_add(file->memcg->memcg, 0, 0, MEMCG_PGFAULT, 1);
+    struct folio *folio;
+    uint64_t shadow;
+    /* The table comes first: paying for it must not find the folio half entered. */
+    struct page_table *table;
+    vma_entry(vma, page, &table);
+    if (!table) {
+        int error = cache_charge_tables(cache, file->memcg, 1);
+        if (error)
+            return error;
+    }
+    int error = anon_folio(cache, file, page, &folio, &shadow);
+    if (error)
+        return error;
+    int made = vma_map(vma, page, folio, true);
+    if (made < 0) {
+        cache_folio_drop(cache, folio);
+        return made;
+    }
+    if (shadow) {
+        swap_in(cache, file, folio, shadow);
+        return 1;
+    }
+    lru_batch_add(&cache->reclaim, folio, true);
+    file->memcg->counts.first_touches++;
+    return 0;
+}

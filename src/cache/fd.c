@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Accesses through a file descriptor: one page of a read or write call.
+ * Facts: mglru-facts 1.4, 4.2. Linux mm/filemap.c (filemap_read, generic_perform_write).
+ */
+#include "cache/cache.h"
+
+#include "base/check.h"
+
+int cache_bring_page(struct mglru_cache *cache, struct mglru_file *file, uint64_t page,
+                     bool in_fault)
+{
+    int error = cache_charge(cache, file->memcg, 1);
+    if (error)
+        return error;
+    struct folio *folio = cache_folio_alloc(cache, file, page, 0);
+    if (!folio) {
+        memcg_uncharge(file->memcg->memcg, 1);
+        return MGLRU_ENOMEM;
+    }
+    uint64_t shadow;
+    error = cache_folio_insert(cache, file, folio, &shadow);
+    if (error) {
+        cache_folio_free(cache, folio);
+        return error;
+    }
+    if (shadow) {
+        bool recent = workingset_refault(&cache->reclaim, folio, shadow, in_fault);
+        cache_refault_event(cache, folio, shadow, recent);
+    }
+    lru_batch_add(&cache->reclaim, folio, in_fault);
+    file->memcg->counts.pages_read++;
+    return 0;
+}
+
+/* Marks the folio of @page accessed, unless the previous read of the file ended in it. */
+static void mark_read(struct mglru_cache *cache, struct mglru_file *file, struct folio *folio,
+                      uint64_t page)
+{
+    struct readahead *ra = &file->readahead;
+    bool same = ra->has_prev && ra->prev_page - folio->index < (uint64_t)folio_pages(folio);
+    if (!same)
+        folio_mark_accessed(&cache->reclaim, folio);
+    ra->prev_page = page;
+    ra->has_prev = true;
+}
+
+int cache_read_page(struct mglru_cache *cache, struct mglru_file *file, uint64_t page,
+                    uint32_t left)
+{
+    struct page_index *index = &file->mapping->index;
+    uint64_t slot = index_get(index, page);
+    int missed = 0;
+    if (!slot_is_folio(slot)) {
+        int error = cache->readahead_pages ? readahead_sync(cache, file, page, left)
+                                           : cache_bring_page(cache, file, page, false);
+        if (error)
+            return error;
+        missed = 1;
+        slot = index_get(index, page);
+        /* What readahead brought may have been evicted again in a tiny memcg. */
+        if (!slot_is_folio(slot)) {
+            error = cache_bring_page(cache, file, page, false);
+            if (error)
+                return error;
+            slot = index_get(index, page);
+        }
+    }
+    struct folio *folio = slot_folio(slot);
+    if (MGLRU_UNLIKELY(folio_test(folio, FOLIO_READAHEAD)))
+        readahead_async(cache, file, folio, left);
+    slot = index_get(index, page);
+    if (slot_is_folio(slot))
+        mark_read(cache, file, slot_folio(slot), page);
+    return missed;
+}
+
+int cache_write_page(struct mglru_cache *cache, struct mglru_file *file, uint64_t page)
+{
+    struct page_index *index = &file->mapping->index;
+    uint64_t slot = index_get(index, page);
+    struct folio *folio;
+    int created = 0;
+    if (slot_is_folio(slot)) {
+        folio = slot_folio(slot);
+    } else {
+        int error = cache_charge(cache, file->memcg, 1);
+        if (error)
+            return error;
+        folio = cache_folio_alloc(cache, file, page, 0);
+        if (!folio) {
+            memcg_uncharge(file->memcg->memcg, 1);
+            return MGLRU_ENOMEM;
+        }
+        uint64_t shadow; /* a page that is written whole is no refault (4.2) */
+        error = cache_folio_insert(cache, file, folio, &shadow);
+        if (error) {
+            cache_folio_free(cache, folio);
+            return error;
+        }
+        lru_batch_add(&cache->reclaim, folio, false);
+        created = 1;
+    }
+    folio_mark_accessed(&cache->reclaim, folio);
+    writeback_dirty(cache, folio, page);
+    return created;
+}

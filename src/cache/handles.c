@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Public handles: memcgs, mappings, open files; their birth and end.
+ */
+#include "cache/cache.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+
+/* --- memcgs --------------------------------------------------------------------------------- */
+
+/* Creates the parts of every memcg on the way that are missing. */
+static int attach_path(struct mglru_cache *cache, struct memcg *memcg)
+{
+    if (!memcg || memcg->user)
+        return 0;
+    int error = attach_path(cache, memcg->parent);
+    if (error)
+        return error;
+    error = lruvec_attach(&cache->reclaim, memcg);
+    return error ? error : cache_memcg_attach(cache, memcg);
+}
+
+int mglru_memcg_create(struct mglru_cache *cache, const char *path, struct mglru_memcg **out)
+{
+    struct memcg *memcg;
+    *out = NULL;
+    if (!path)
+        return MGLRU_EINVAL;
+    int error = memcg_create_path(cache->tree, path, &memcg);
+    if (!error)
+        error = attach_path(cache, memcg);
+    if (!error)
+        *out = memcg_user(memcg);
+    return error;
+}
+
+int mglru_memcg_find(struct mglru_cache *cache, const char *path, struct mglru_memcg **out)
+{
+    struct memcg *memcg;
+    *out = NULL;
+    int error = memcg_find(cache->tree, path, &memcg);
+    if (!error)
+        *out = memcg_user(memcg);
+    return error;
+}
+
+/* The processes of a memcg end: files are closed, anonymous memory and page tables are freed. */
+static void end_processes(struct mglru_memcg *user)
+{
+    struct mglru_cache *cache = user->cache;
+    struct list_node *pos, *tmp;
+    list_for_each_safe(pos, tmp, &user->files)
+    {
+        struct mglru_file *file = container_of(pos, struct mglru_file, memcg_link);
+        if (file->mapping->kind == MGLRU_ANON)
+            mglru_mapping_drop(file->mapping, 0, MGLRU_INDEX_MAX + 1);
+        else
+            cache_charge_kernel(cache, user, -KERNEL_FILE_BYTES);
+        list_del(&file->memcg_link);
+        list_del(&file->cache_link);
+        if (file->vma)
+            vma_destroy(file->vma);
+        free(file);
+    }
+    if (user->mm)
+        mm_destroy(user->mm);
+    user->mm = NULL;
+    if (user->table_pages + user->fixed_pages) {
+        long pages = user->table_pages + user->fixed_pages;
+        memcg_uncharge(user->memcg, (unsigned)pages);
+        memcg_stat_add(user->memcg, 0, 0, MEMCG_KERNEL, -pages);
+        memcg_stat_add(user->memcg, 0, 0, MEMCG_PAGETABLES, -user->table_pages);
+        user->table_pages = user->fixed_pages = 0;
+    }
+}
+
+/* Kernel objects outlive the memcg: the parent pays for them from now on. */
+static void reparent_kernel(struct mglru_cache *cache, struct mglru_memcg *user)
+{
+    struct mglru_memcg *parent = memcg_user(user->memcg->parent);
+    struct list_node *pos;
+    list_for_each(pos, &cache->mappings)
+    {
+        struct page_index *index = &container_of(pos, struct mglru_mapping, link)->index;
+        for (uint64_t i = 0; i < index->table_size; i++)
+            if (index->table[i] && index->table[i]->charged == user->memcg)
+                index->table[i]->charged = parent->memcg;
+    }
+    list_splice_tail(&parent->shadow_leaves, &user->shadow_leaves);
+    parent->shadow_leaf_count += user->shadow_leaf_count;
+    user->shadow_leaf_count = 0;
+
+    long pages = user->kernel_pages;
+    if (pages) {
+        memcg_charge_force(parent->memcg, (unsigned)pages);
+        memcg_uncharge(user->memcg, (unsigned)pages);
+        memcg_stat_add(user->memcg, 0, 0, MEMCG_KERNEL, -pages);
+        memcg_stat_add(parent->memcg, 0, 0, MEMCG_KERNEL, pages);
+    }
+    parent->kernel_pages += pages;
+    parent->kernel_bytes += user->kernel_bytes;
+    user->kernel_pages = 0;
+    user->kernel_bytes = 0;
+}
+
+int mglru_memcg_remove(struct mglru_memcg *user)
+{
+    struct mglru_cache *cache = user->cache;
+    struct memcg *memcg = user->memcg;
+    if (memcg_is_root(memcg))
+        return MGLRU_EINVAL;
+    struct list_node *pos;
+    list_for_each(pos, &memcg->children)
+        if (memcg_online(container_of(pos, struct memcg, sibling)))
+            return MGLRU_EBUSY;
+    end_processes(user);
+    reparent_kernel(cache, user);
+    if (cache->model->reparents_folios) {
+        memcg_user(memcg->parent)->dirty_pages += user->dirty_pages;
+        user->dirty_pages = 0;
+    }
+    reclaim_offline(&cache->reclaim, memcg);
+    return memcg_offline(memcg, 0);
+}
+
+const char *mglru_memcg_path(const struct mglru_memcg *user)
+{
+    return user->memcg->path;
+}
+
+struct mglru_memcg *mglru_memcg_next(struct mglru_cache *cache, struct mglru_memcg *user)
+{
+    struct memcg *root = cache->tree->root;
+    struct memcg *memcg = memcg_next(root, user ? user->memcg : NULL);
+    while (memcg && !memcg_online(memcg))
+        memcg = memcg_next(root, memcg);
+    return memcg ? memcg_user(memcg) : NULL;
+}
+
+uint64_t mglru_memcg_id(const struct mglru_memcg *user)
+{
+    return atomic_load_relaxed(&user->memcg->id);
+}
+
+/* --- mappings ------------------------------------------------------------------------------- */
+
+int mglru_mapping_create(struct mglru_cache *cache, const char *name,
+                         enum mglru_mapping_kind kind, uint64_t size_pages,
+                         struct mglru_mapping **out)
+{
+    *out = NULL;
+    if (!name || (kind != MGLRU_FILE && kind != MGLRU_ANON) || size_pages > MGLRU_INDEX_MAX + 1)
+        return MGLRU_EINVAL;
+    struct mglru_mapping *mapping = calloc(1, sizeof(*mapping));
+    char *copy = strdup(name);
+    if (!mapping || !copy) {
+        free(mapping);
+        free(copy);
+        return MGLRU_ENOMEM;
+    }
+    list_init(&mapping->base.vmas);
+    mapping->base.anon = kind == MGLRU_ANON;
+    mapping->cache = cache;
+    mapping->kind = kind;
+    mapping->size_pages = size_pages;
+    mapping->name = copy;
+    index_init(&mapping->index, &cache->index_pool);
+    list_add_tail(&cache->mappings, &mapping->link);
+    cache->mapping_bytes += sizeof(*mapping) + strlen(name) + 1;
+    *out = mapping;
+    return 0;
+}
+
+const char *mglru_mapping_name(const struct mglru_mapping *mapping)
+{
+    return mapping->name;
+}
+
+static void drop_slot(struct mglru_mapping *mapping, uint64_t page)
+{
+    struct mglru_cache *cache = mapping->cache;
+    uint64_t slot = index_get(&mapping->index, page);
+    if (slot_is_folio(slot)) {
+        cache_folio_drop(cache, slot_folio(slot));
+        return;
+    }
+    struct index_leaf *leaf = index_leaf(&mapping->index, page);
+    if (mapping->kind == MGLRU_ANON) {
+        struct shadow shadow = workingset_unpack(slot >> 1);
+        struct memcg *memcg = memcg_by_id(cache->tree, shadow.memcg_id);
+        if (memcg)
+            cache_swap_free(cache, memcg_user(memcg), 1);
+    }
+    leaf_erase(leaf, page);
+    cache_leaf_settle(cache, leaf);
+}
+
+/* Drops what @leaf has between two pages. The leaf may be gone afterwards. */
+static void drop_leaf(struct mglru_mapping *mapping, struct index_leaf *leaf, uint64_t first,
+                      uint64_t last)
+{
+    uint64_t base = leaf->chunk * INDEX_LEAF_PAGES;
+    uint64_t occupied = leaf->occupied;
+    for (; occupied; occupied &= occupied - 1) {
+        uint64_t page = base + (uint64_t)__builtin_ctzll(occupied);
+        if (page < first || page > last)
+            continue;
+        /* A large folio took its other pages along; the leaf may have gone with it. */
+        if (index_get(&mapping->index, page))
+            drop_slot(mapping, page);
+    }
+}
+
+void mglru_mapping_drop(struct mglru_mapping *mapping, uint64_t index, uint64_t count)
+{
+    struct page_index *pages = &mapping->index;
+    if (!count || index > MGLRU_INDEX_MAX)
+        return;
+    uint64_t last = count - 1 > MGLRU_INDEX_MAX - index ? MGLRU_INDEX_MAX : index + count - 1;
+    uint64_t chunks = (last >> INDEX_LEAF_SHIFT) - (index >> INDEX_LEAF_SHIFT) + 1;
+    if (chunks <= pages->leaves) {
+        for (uint64_t chunk = index >> INDEX_LEAF_SHIFT; chunk <= last >> INDEX_LEAF_SHIFT;
+             chunk++) {
+            struct index_leaf *leaf = index_leaf(pages, chunk << INDEX_LEAF_SHIFT);
+            if (leaf)
+                drop_leaf(mapping, leaf, index, last);
+        }
+        return;
+    }
+    /* Removal moves table entries: a slot is looked at again after its leaf went. */
+    for (uint64_t i = 0; i < pages->table_size;) {
+        struct index_leaf *leaf = pages->table[i];
+        if (leaf)
+            drop_leaf(mapping, leaf, index, last);
+        if (!leaf || pages->table[i] == leaf)
+            i++;
+    }
+}
+
+/* --- open files ----------------------------------------------------------------------------- */
+
+int mglru_file_open(struct mglru_mapping *mapping, struct mglru_memcg *user,
+                    struct mglru_file **out)
+{
+    *out = NULL;
+    if (!mapping || !user || mapping->cache != user->cache)
+        return MGLRU_EINVAL;
+    struct mglru_file *file = calloc(1, sizeof(*file));
+    if (!file)
+        return MGLRU_ENOMEM;
+    file->mapping = mapping;
+    file->memcg = user;
+    if (mapping->kind == MGLRU_FILE) {
+        int error = cache_charge_kernel(mapping->cache, user, KERNEL_FILE_BYTES);
+        if (error) {
+            free(file);
+            return error;
+        }
+    }
+    list_add_tail(&user->files, &file->memcg_link);
+    list_add_tail(&mapping->cache->files, &file->cache_link);
+    mapping->cache->mapping_bytes += sizeof(*file);
+    *out = file;
+    return 0;
+}
+
+void mglru_file_reopen(struct mglru_file *file)
+{
+    file->readahead = (struct readahead){0};
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* A bounded text under construction: counts what did not fit, for the read calls. */
+#ifndef CACHE_TEXT_H
+#define CACHE_TEXT_H
+
+#include <stdarg.h>
+#include <stddef.h>
+
+struct text {
+    char *buffer;
+    size_t capacity;
+    size_t length; /* what a large enough buffer would hold */
+};
+
+__attribute__((format(printf, 2, 3))) void text_add(struct text *text, const char *format, ...);
+
+#endif

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Aging: creating a youngest generation, and moving the oldest one into the next.
+ *
+ * Three algorithms move the oldest generation (facts 2.6, 2.7; ARCHITECTURE.md, decision 1):
+ *   per-folio  from the tail to the tail, one by one: the order is reversed
+ *   batched    head to tail, runs of folios that stay together are spliced: order kept
+ *   splice     one splice and one addition a zone; flags are caught up with lazily
+ * After each: P1 the order of folios that were not promoted is kept (batched, splice), P2 promoted
+ * folios are at the hot end of their generation (batched) or stay to be sorted (splice), P5 the
+ * sum of nr_pages is unchanged.
+ */
+#include "reclaim/reclaim.h"
+
+#include "base/check.h"
+
+/* Folios moved before the lock would be given up (chosen by the kernel: MAX_LRU_BATCH). */
+#define AGING_CHUNK MAX_LRU_BATCH
+
+static void count_protected(struct lruvec *lruvec, const struct folio *folio, unsigned state)
+{
+    const struct reclaim_model *model = lruvec->reclaim->model;
+    if (model->protect_skips_full && (model->fully >> state & 1))
+        return;
+    lruvec->protected_pages[folio_type(folio)][model->tier[state]] +=
+        (unsigned long)folio_pages(folio);
+}
+
+/* One zone of the per-folio algorithm; false: the budget is used up. */
+static bool move_zone_per_folio(struct lruvec *lruvec, enum lru_type type, unsigned zone,
+                                unsigned *budget)
+{
+    struct list_node *old = &lruvec->folios[gen_of(lruvec->min_seq[type])][type][zone];
+    while (!list_empty(old)) {
+        struct folio *folio = folio_of(old->prev);
+        unsigned state = generation_state(lruvec, folio);
+        uint64_t seq = generation_bump(lruvec, folio, true);
+        list_move_tail(&lruvec->folios[gen_of(seq)][type][zone], &folio->lru);
+        if (lruvec->reclaim->model->bump_counts)
+            count_protected(lruvec, folio, state);
+        if (--*budget == 0)
+            return false;
+    }
+    return true;
+}
+
+/* Ends a run of the batched algorithm: [first of @src .. @last] goes to the tail of @dst. */
+static void flush_run(struct list_node *dst, struct list_node *src, struct list_node **last)
+{
+    if (*last)
+        list_cut_to_tail(dst, src, *last);
+    *last = NULL;
+}
+
+static bool move_zone_batched(struct lruvec *lruvec, enum lru_type type, unsigned zone,
+                              unsigned *budget)
+{
+    uint64_t oldest = lruvec->min_seq[type];
+    struct list_node *src = &lruvec->folios[gen_of(oldest)][type][zone];
+    struct list_node *dst = &lruvec->folios[gen_of(oldest + 1)][type][zone];
+    struct list_node *run_end = NULL;
+    long moved = 0;
+    struct list_node *pos, *next;
+    list_for_each_safe(pos, next, src)
+    {
+        struct folio *folio = folio_of(pos);
+        __builtin_prefetch(next, 1);
+        unsigned state = generation_state(lruvec, folio);
+        bool promoted = generation_seq(lruvec, folio) != oldest;
+        uint64_t seq = generation_bump(lruvec, folio, false);
+        if (promoted) {
+            flush_run(dst, src, &run_end);
+            list_move_head(&lruvec->folios[gen_of(seq)][type][zone], pos);
+        } else {
+            moved += folio_pages(folio);
+            run_end = pos;
+            if (lruvec->reclaim->model->bump_counts)
+                count_protected(lruvec, folio, state);
+        }
+        if (--*budget == 0)
+            break;
+    }
+    flush_run(dst, src, &run_end);
+    lruvec->nr_pages[gen_of(oldest)][type][zone] -= moved;
+    lruvec->nr_pages[gen_of(oldest + 1)][type][zone] += moved;
+    return *budget > 0;
+}
+
+static bool move_zone_splice(struct lruvec *lruvec, enum lru_type type, unsigned zone)
+{
+    unsigned old = gen_of(lruvec->min_seq[type]);
+    unsigned next = gen_of(lruvec->min_seq[type] + 1);
+    list_splice_tail(&lruvec->folios[next][type][zone], &lruvec->folios[old][type][zone]);
+    lruvec->nr_pages[next][type][zone] += lruvec->nr_pages[old][type][zone];
+    lruvec->nr_pages[old][type][zone] = 0;
+    return true;
+}
+
+bool aging_move_oldest(struct lruvec *lruvec, enum lru_type type, enum aging_algorithm algorithm)
+{
+    MGLRU_ASSERT(lruvec_gens(lruvec, type) == MAX_NR_GENS);
+    unsigned budget = AGING_CHUNK;
+    for (unsigned zone = 0; zone < MAX_NR_ZONES; zone++) {
+        bool done = algorithm == AGING_PER_FOLIO
+                        ? move_zone_per_folio(lruvec, type, zone, &budget)
+                    : algorithm == AGING_BATCHED
+                        ? move_zone_batched(lruvec, type, zone, &budget)
+                        : move_zone_splice(lruvec, type, zone);
+        if (!done)
+            return false;
+    }
+    return true;
+}
+
+/* Makes room for a new generation of one type; false: continue with another chunk. */
+static bool inc_min_seq(struct lruvec *lruvec, enum lru_type type, int swappiness)
+{
+    /* A type that may not be evicted is not moved: its oldest folios alias the youngest (2.6). */
+    if (type_evictable(type, swappiness) &&
+        !aging_move_oldest(lruvec, type, lruvec->reclaim->aging))
+        return false;
+    tier_reset(lruvec, type, true);
+    lruvec->min_seq[type]++;
+    return true;
+}
+
+static void begin_generation(struct lruvec *lruvec)
+{
+    unsigned prev = gen_of(lruvec->max_seq - 1);
+    unsigned next = gen_of(lruvec->max_seq + 1);
+    for (unsigned t = 0; t < LRU_TYPES; t++) {
+        enum lru_type type = (enum lru_type)t;
+        for (unsigned zone = 0; zone < MAX_NR_ZONES; zone++) {
+            long delta = lruvec->nr_pages[prev][type][zone] - lruvec->nr_pages[next][type][zone];
+            if (!delta)
+                continue;
+            lruvec_account(lruvec, lru_list_of(type, false), zone, delta);
+            lruvec_account(lruvec, lru_list_of(type, true), zone, -delta);
+        }
+        tier_reset(lruvec, type, false);
+    }
+    lruvec->timestamps[next] = lruvec->reclaim->now_ns;
+    lruvec->max_seq++;
+}
+
+static bool inc_max_seq(struct lruvec *lruvec, uint64_t seq, int swappiness)
+{
+    if (seq != lruvec->max_seq)
+        return false;
+    for (unsigned type = 0; type < LRU_TYPES; type++)
+        while (lruvec_gens(lruvec, (enum lru_type)type) == MAX_NR_GENS)
+            inc_min_seq(lruvec, (enum lru_type)type, swappiness);
+    begin_generation(lruvec);
+    if (lruvec->reclaim->host->on_age)
+        lruvec->reclaim->host->on_age(lruvec->reclaim->host_context, lruvec);
+    return true;
+}
+
+bool aging_inc_max_seq(struct lruvec *lruvec, struct scan_control *sc, uint64_t seq,
+                       int swappiness, bool force_scan)
+{
+    struct reclaim *reclaim = lruvec->reclaim;
+    MGLRU_ASSERT(seq <= lruvec->max_seq);
+    if (seq <= lruvec->mm_state.seq)
+        return false;
+    bool last;
+    if (reclaim->mm_walk) {
+        sc->walk.lruvec = lruvec;
+        sc->walk.seq = seq;
+        sc->walk.swappiness = swappiness;
+        sc->walk.force_scan = force_scan;
+        last = mm_walk_all(lruvec, &sc->walk);
+    } else {
+        last = mm_walk_none(lruvec, seq);
+    }
+    return last && inc_max_seq(lruvec, seq, swappiness);
+}
+
+void aging_bump(struct lruvec *lruvec, int swappiness)
+{
+    uint64_t seq = lruvec->max_seq;
+    mm_walk_none(lruvec, seq);
+    inc_max_seq(lruvec, seq, swappiness);
+}
+
+static bool generation_empty(const struct lruvec *lruvec, uint64_t seq, enum lru_type type)
+{
+    for (unsigned zone = 0; zone < MAX_NR_ZONES; zone++)
+        if (!list_empty(&lruvec->folios[gen_of(seq)][type][zone]))
+            return false;
+    return true;
+}
+
+bool aging_inc_min_seq(struct lruvec *lruvec, int swappiness)
+{
+    uint64_t min_seq[LRU_TYPES] = {lruvec->min_seq[0], lruvec->min_seq[1]};
+    for (unsigned type = 0; type < LRU_TYPES; type++) {
+        if (!type_evictable((enum lru_type)type, swappiness))
+            continue;
+        while (min_seq[type] + MIN_NR_GENS <= lruvec->max_seq &&
+               generation_empty(lruvec, min_seq[type], (enum lru_type)type))
+            min_seq[type]++;
+    }
+    lruvec->reclaim->model->sync_min_seq(lruvec, min_seq, swappiness);
+
+    bool advanced = false;
+    for (unsigned type = 0; type < LRU_TYPES; type++) {
+        if (!type_evictable((enum lru_type)type, swappiness) ||
+            min_seq[type] <= lruvec->min_seq[type])
+            continue;
+        tier_reset(lruvec, (enum lru_type)type, true);
+        lruvec->min_seq[type] = min_seq[type];
+        advanced = true;
+    }
+    return advanced;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The batches in which new folios wait for the lists, and used ones for activation, as the
+ * kernel's per-CPU folio batches (facts 1.6, 12.2). A batch is drained by its 31st entry, by a
+ * large folio, and before every reclaim.
+ */
+#include "reclaim/reclaim.h"
+
+#include "base/check.h"
+
+static void drain_adds(struct reclaim *reclaim)
+{
+    struct lru_batch *batch = &reclaim->batch;
+    for (unsigned i = 0; i < batch->adds; i++)
+        lruvec_add(batch->add[i], false);
+    batch->adds = 0;
+}
+
+static void activate_now(struct folio *folio)
+{
+    if (!folio_test(folio, FOLIO_LRU) || folio_test(folio, FOLIO_ACTIVE) ||
+        !folio_evictable(folio))
+        return;
+    lruvec_del(folio, false);
+    folio_set(folio, FOLIO_ACTIVE);
+    lruvec_add(folio, false);
+    lruvec_stat(folio->lruvec, MEMCG_PGACTIVATE, folio_pages(folio));
+}
+
+static void drain_activates(struct reclaim *reclaim)
+{
+    struct lru_batch *batch = &reclaim->batch;
+    unsigned count = batch->activates;
+    batch->activates = 0;
+    for (unsigned i = 0; i < count; i++)
+        activate_now(batch->activate[i]);
+}
+
+void lru_batch_add(struct reclaim *reclaim, struct folio *folio, bool in_fault)
+{
+    struct lru_batch *batch = &reclaim->batch;
+    MGLRU_ASSERT(!folio_test(folio, FOLIO_LRU));
+    if (reclaim->enabled && in_fault && folio_evictable(folio))
+        reclaim->model->mark_fault(folio);
+    batch->add[batch->adds++] = folio;
+    if (batch->adds == LRU_ADD_BATCH || folio_order(folio) > 0)
+        drain_adds(reclaim);
+}
+
+void lru_batch_activate(struct reclaim *reclaim, struct folio *folio)
+{
+    struct lru_batch *batch = &reclaim->batch;
+    if (folio_test(folio, FOLIO_ACTIVE) || !folio_evictable(folio))
+        return;
+    batch->activate[batch->activates++] = folio;
+    if (batch->activates == LRU_ADD_BATCH || folio_order(folio) > 0)
+        drain_activates(reclaim);
+}
+
+void lru_batch_drain(struct reclaim *reclaim)
+{
+    drain_adds(reclaim);
+    drain_activates(reclaim);
+}
+
+static unsigned forget_in(struct folio **entries, unsigned count, const struct folio *folio)
+{
+    unsigned kept = 0;
+    for (unsigned i = 0; i < count; i++)
+        if (entries[i] != folio)
+            entries[kept++] = entries[i];
+    return kept;
+}
+
+void lru_batch_forget(struct reclaim *reclaim, struct folio *folio)
+{
+    struct lru_batch *batch = &reclaim->batch;
+    batch->adds = forget_in(batch->add, batch->adds, folio);
+    batch->activates = forget_in(batch->activate, batch->activates, folio);
+}

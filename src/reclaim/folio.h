@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The folio: one descriptor of exactly one cache line for a run of 2^order pages of a mapping.
+ *
+ * Everything reclaim decides by stands in one word, `flags`, so that a walker can promote a folio
+ * with one compare-and-swap while somebody else marks it accessed:
+ *
+ *   bits  0..3   reference state: R (seen once), W (workingset), two bits of further accesses.
+ *                What the 16 states mean is a table of the model (reclaim/model.h)
+ *   bits  4..15  the PG_* flags below
+ *   bits 16..18  zone
+ *   bits 19..23  order
+ *   bits 24..63  generation: absolute sequence number + 1, or 0 while off the MGLRU lists
+ *
+ * The sequence number is absolute (ARCHITECTURE.md, decision 1). The kernel's models look at its
+ * low two bits only, as the kernel does; our own model takes max(number, min_seq).
+ */
+#ifndef RECLAIM_FOLIO_H
+#define RECLAIM_FOLIO_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/list.h"
+
+struct lruvec;
+struct page_mapping;
+
+enum folio_flag {
+    FOLIO_REFERENCED = 1u << 0,
+    FOLIO_WORKINGSET = 1u << 1,
+    FOLIO_REFS_ONE = 1u << 2, /* the counter's unit */
+    FOLIO_REFS_MASK = 3u << 2,
+    FOLIO_STATE_MASK = 15u,
+    FOLIO_ACTIVE = 1u << 4,       /* classic: on the active list; MGLRU: isolated, put back young */
+    FOLIO_LRU = 1u << 5,          /* on a list of its lruvec (not isolated, not in a batch) */
+    FOLIO_UNEVICTABLE = 1u << 6,
+    FOLIO_DIRTY = 1u << 7,
+    FOLIO_WRITEBACK = 1u << 8,
+    FOLIO_SWAPBACKED = 1u << 9,   /* type anonymous; clear means type file */
+    FOLIO_SWAPCACHE = 1u << 10,   /* has a swap slot with the same content */
+    FOLIO_RECLAIM = 1u << 11,     /* rotate to the tail when writeback ends */
+    FOLIO_ANON = 1u << 12,        /* belongs to an anonymous region (lazyfree too) */
+    FOLIO_READAHEAD = 1u << 13,   /* marker: reading this starts the next readahead window */
+    FOLIO_PINNED = 1u << 14,      /* somebody holds a reference: cannot be taken */
+    FOLIO_LOCKED = 1u << 15       /* under I/O or truncation: cannot be taken */
+};
+
+#define FOLIO_ZONE_SHIFT 16
+#define FOLIO_ZONE_MASK (UINT64_C(7) << FOLIO_ZONE_SHIFT)
+#define FOLIO_ORDER_SHIFT 19
+#define FOLIO_ORDER_MASK (UINT64_C(31) << FOLIO_ORDER_SHIFT)
+#define FOLIO_SEQ_SHIFT 24
+#define FOLIO_SEQ_MASK (~UINT64_C(0) << FOLIO_SEQ_SHIFT)
+#define FOLIO_ORDER_MAX 9 /* 2 MiB of 4 KiB pages, as the kernel's page cache */
+
+/* In evict_note, beside the sequence number: taken in the retry of a batch. */
+#define FOLIO_NOTE_SECOND_PASS (UINT64_C(1) << 63)
+
+enum lru_type { LRU_TYPE_ANON = 0, LRU_TYPE_FILE = 1, LRU_TYPES = 2 };
+
+struct folio {
+    struct list_node lru;         /* list of the lruvec, or of the one who isolated it */
+    uint64_t flags;               /* see above */
+    struct lruvec *lruvec;        /* whose memcg is charged */
+    struct page_mapping *mapping; /* never NULL while the folio lives */
+    uint64_t index;               /* first page in the mapping, a multiple of 1 << order */
+    uint32_t map_count;           /* page table entries that map pages of it */
+    uint32_t swap_slot;           /* slot + 1 while SWAPCACHE, else 0 */
+    uint64_t evict_note;          /* generation when isolated; for the host's events */
+};
+_Static_assert(sizeof(struct folio) == 64, "a folio is one cache line, so that a walk touches one");
+
+/*
+ * What reclaim needs to know of a file or an anonymous region: who maps it. The host embeds it as
+ * the first member of its own mapping.
+ */
+struct page_mapping {
+    struct list_node vmas; /* struct vma, by mapping_link */
+    bool anon;
+    bool unevictable; /* mlocked or ramfs-like: its folios never leave */
+};
+
+static inline unsigned folio_order(const struct folio *folio)
+{
+    return (unsigned)((folio->flags & FOLIO_ORDER_MASK) >> FOLIO_ORDER_SHIFT);
+}
+
+static inline long folio_pages(const struct folio *folio)
+{
+    return 1L << folio_order(folio);
+}
+
+static inline unsigned folio_zone(const struct folio *folio)
+{
+    return (unsigned)((folio->flags & FOLIO_ZONE_MASK) >> FOLIO_ZONE_SHIFT);
+}
+
+static inline enum lru_type folio_type(const struct folio *folio)
+{
+    return folio->flags & FOLIO_SWAPBACKED ? LRU_TYPE_ANON : LRU_TYPE_FILE;
+}
+
+/* On an MGLRU list (the seq field is not 0). */
+static inline bool folio_has_seq(const struct folio *folio)
+{
+    return (folio->flags & FOLIO_SEQ_MASK) != 0;
+}
+
+/* The stored sequence number; only while folio_has_seq(). */
+static inline uint64_t folio_stored_seq(const struct folio *folio)
+{
+    return (folio->flags >> FOLIO_SEQ_SHIFT) - 1;
+}
+
+static inline uint64_t folio_seq_bits(uint64_t seq)
+{
+    return (seq + 1) << FOLIO_SEQ_SHIFT;
+}
+
+static inline bool folio_test(const struct folio *folio, enum folio_flag flag)
+{
+    return (folio->flags & flag) != 0;
+}
+
+static inline void folio_set(struct folio *folio, uint64_t flags)
+{
+    folio->flags |= flags;
+}
+
+static inline void folio_clear(struct folio *folio, uint64_t flags)
+{
+    folio->flags &= ~flags;
+}
+
+static inline bool folio_evictable(const struct folio *folio)
+{
+    return !folio_test(folio, FOLIO_UNEVICTABLE) && !folio->mapping->unevictable;
+}
+
+static inline struct folio *folio_of(struct list_node *node)
+{
+    return container_of(node, struct folio, lru);
+}
+
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Generations: which one a folio is in, how it enters and leaves, and the sizes that follow.
+ * Facts: mglru-facts 1.2, 1.6, 1.7.
+ *
+ * Invariant: nr_pages follows the folio's seq field, the list follows the last move. A walker
+ * changes the field alone; sorting at eviction or aging moves the folio later (I6).
+ */
+#include "reclaim/reclaim.h"
+
+#include "base/check.h"
+
+uint64_t generation_seq(const struct lruvec *lruvec, const struct folio *folio)
+{
+    MGLRU_ASSERT(folio_has_seq(folio));
+    uint64_t stored = folio_stored_seq(folio);
+    uint64_t oldest = lruvec->min_seq[folio_type(folio)];
+    if (lruvec->reclaim->model->absolute_seq)
+        return stored > oldest ? stored : oldest;
+    /* The kernel's field is seq mod 4: a skipped generation aliases the youngest (2.5). */
+    return oldest + ((stored - oldest) & (MAX_NR_GENS - 1));
+}
+
+unsigned generation_state(const struct lruvec *lruvec, const struct folio *folio)
+{
+    unsigned state = (unsigned)(folio->flags & FOLIO_STATE_MASK);
+    /* A splice clears references lazily: what lies below min_seq was moved since. */
+    if (lruvec->reclaim->model->absolute_seq && folio_has_seq(folio) &&
+        folio_stored_seq(folio) < lruvec->min_seq[folio_type(folio)])
+        state &= ~(unsigned)lruvec->reclaim->model->bump_clears;
+    return state;
+}
+
+static bool seq_is_active(const struct lruvec *lruvec, uint64_t seq)
+{
+    return seq + MIN_NR_GENS > lruvec->max_seq;
+}
+
+void generation_account(struct lruvec *lruvec, const struct folio *folio, uint64_t from,
+                        uint64_t to)
+{
+    enum lru_type type = folio_type(folio);
+    unsigned zone = folio_zone(folio);
+    long pages = folio_pages(folio);
+
+    if (from != GENERATION_NONE)
+        lruvec->nr_pages[gen_of(from)][type][zone] -= pages;
+    if (to != GENERATION_NONE)
+        lruvec->nr_pages[gen_of(to)][type][zone] += pages;
+
+    if (from == GENERATION_NONE) {
+        lruvec_account(lruvec, lru_list_of(type, seq_is_active(lruvec, to)), zone, pages);
+    } else if (to == GENERATION_NONE) {
+        lruvec_account(lruvec, lru_list_of(type, seq_is_active(lruvec, from)), zone, -pages);
+    } else if (!seq_is_active(lruvec, from) && seq_is_active(lruvec, to)) {
+        lruvec_account(lruvec, lru_list_of(type, false), zone, -pages);
+        lruvec_account(lruvec, lru_list_of(type, true), zone, pages);
+    }
+}
+
+uint64_t generation_bump(struct lruvec *lruvec, struct folio *folio, bool account)
+{
+    enum lru_type type = folio_type(folio);
+    uint64_t oldest = lruvec->min_seq[type];
+    uint64_t seq = generation_seq(lruvec, folio);
+    if (seq != oldest)
+        return seq; /* a walk promoted it meanwhile */
+    uint64_t clear = FOLIO_SEQ_MASK | lruvec->reclaim->model->bump_clears;
+    folio->flags = (folio->flags & ~clear) | folio_seq_bits(oldest + 1);
+    if (account)
+        generation_account(lruvec, folio, oldest, oldest + 1);
+    return oldest + 1;
+}
+
+void generation_add(struct lruvec *lruvec, struct folio *folio, bool tail)
+{
+    MGLRU_ASSERT(!folio_has_seq(folio));
+    const struct reclaim_model *model = lruvec->reclaim->model;
+    enum lru_type type = folio_type(folio);
+    uint64_t seq = model->add_seq(lruvec, folio, tail);
+    MGLRU_ASSERT(seq >= lruvec->min_seq[type] && seq <= lruvec->max_seq);
+
+    uint64_t flags = folio->flags & ~(FOLIO_SEQ_MASK | FOLIO_ACTIVE);
+    if (folio_test(folio, FOLIO_ACTIVE))
+        flags &= ~(uint64_t)model->active_add_clears;
+    folio->flags = flags | folio_seq_bits(seq);
+    generation_account(lruvec, folio, GENERATION_NONE, seq);
+    struct list_node *list = &lruvec->folios[gen_of(seq)][type][folio_zone(folio)];
+    if (tail)
+        list_add_tail(list, &folio->lru);
+    else
+        list_add_head(list, &folio->lru);
+}
+
+void generation_del(struct lruvec *lruvec, struct folio *folio, bool reclaiming)
+{
+    uint64_t seq = generation_seq(lruvec, folio);
+    unsigned state = generation_state(lruvec, folio);
+    uint64_t flags = folio->flags & ~(FOLIO_SEQ_MASK | FOLIO_STATE_MASK);
+    flags |= state;
+    if (!reclaiming && seq_is_active(lruvec, seq))
+        flags |= FOLIO_ACTIVE; /* a putback returns to the young end */
+    folio->flags = flags;
+    generation_account(lruvec, folio, seq, GENERATION_NONE);
+    list_del_init(&folio->lru);
+}

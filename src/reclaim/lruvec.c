@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Creation of lruvecs, and the one door through which folios come onto lists and leave them.
+ * The door chooses between MGLRU lists and classic lists by lruvec->enabled.
+ */
+#include "reclaim/reclaim.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <mglru/error.h>
+
+#include "base/check.h"
+
+static void lruvec_init(struct lruvec *lruvec)
+{
+    lruvec->max_seq = MIN_NR_GENS + 1;
+    for (unsigned gen = 0; gen < MAX_NR_GENS; gen++) {
+        lruvec->timestamps[gen] = lruvec->reclaim->now_ns;
+        for (unsigned type = 0; type < LRU_TYPES; type++)
+            for (unsigned zone = 0; zone < MAX_NR_ZONES; zone++)
+                list_init(&lruvec->folios[gen][type][zone]);
+    }
+    for (unsigned list = 0; list < NR_LRU_LISTS; list++)
+        list_init(&lruvec->lists[list]);
+    list_init(&lruvec->memcg_list);
+    lruvec->enabled = lruvec->reclaim->enabled;
+    lruvec->mm_state.seq = MIN_NR_GENS;
+}
+
+int lruvec_attach(struct reclaim *reclaim, struct memcg *memcg)
+{
+    struct memcg_reclaim *own = calloc(1, sizeof(*own));
+    if (!own)
+        return MGLRU_ENOMEM;
+    list_init(&own->mm_list);
+    memcg->reclaim = own;
+    for (unsigned node = 0; node < reclaim->nodes; node++) {
+        struct lruvec *lruvec = aligned_alloc(64, (sizeof(*lruvec) + 63) & ~(size_t)63);
+        if (!lruvec) {
+            lruvec_detach(memcg);
+            return MGLRU_ENOMEM;
+        }
+        memset(lruvec, 0, sizeof(*lruvec));
+        lruvec->reclaim = reclaim;
+        lruvec->memcg = memcg;
+        lruvec->node = node;
+        lruvec_init(lruvec);
+        own->lruvecs[node] = lruvec;
+        memcg_lru_online(lruvec);
+    }
+    return 0;
+}
+
+void lruvec_detach(struct memcg *memcg)
+{
+    struct memcg_reclaim *own = memcg->reclaim;
+    if (!own)
+        return;
+    for (unsigned node = 0; node < RECLAIM_MAX_NODES; node++) {
+        if (!own->lruvecs[node])
+            continue;
+        memcg_lru_release(own->lruvecs[node]);
+        mm_state_free(&own->lruvecs[node]->mm_state);
+        free(own->lruvecs[node]);
+    }
+    struct list_node *pos, *tmp;
+    list_for_each_safe(pos, tmp, &own->mm_list) mm_destroy(container_of(pos, struct mm, mm_link));
+    free(own);
+    memcg->reclaim = NULL;
+}
+
+void lruvec_account(struct lruvec *lruvec, enum lru_list list, unsigned zone, long pages)
+{
+    static const enum memcg_stat_item items[NR_LRU_LISTS] = {
+        [LRU_INACTIVE_ANON] = MEMCG_INACTIVE_ANON, [LRU_ACTIVE_ANON] = MEMCG_ACTIVE_ANON,
+        [LRU_INACTIVE_FILE] = MEMCG_INACTIVE_FILE, [LRU_ACTIVE_FILE] = MEMCG_ACTIVE_FILE,
+        [LRU_UNEVICTABLE] = MEMCG_UNEVICTABLE,
+    };
+    lruvec->lru_size[zone][list] += pages;
+    lruvec_stat(lruvec, items[list], pages);
+}
+
+static enum lru_list classic_list(const struct folio *folio)
+{
+    if (!folio_evictable(folio))
+        return LRU_UNEVICTABLE;
+    return lru_list_of(folio_type(folio), folio_test(folio, FOLIO_ACTIVE));
+}
+
+void lruvec_add(struct folio *folio, bool tail)
+{
+    struct lruvec *lruvec = folio->lruvec;
+    MGLRU_ASSERT(!folio_test(folio, FOLIO_LRU));
+    folio_set(folio, FOLIO_LRU);
+    if (lruvec->enabled && folio_evictable(folio)) {
+        generation_add(lruvec, folio, tail);
+        return;
+    }
+    enum lru_list list = classic_list(folio);
+    if (list == LRU_UNEVICTABLE)
+        folio_clear(folio, FOLIO_ACTIVE);
+    lruvec_account(lruvec, list, folio_zone(folio), folio_pages(folio));
+    if (tail)
+        list_add_tail(&lruvec->lists[list], &folio->lru);
+    else
+        list_add_head(&lruvec->lists[list], &folio->lru);
+}
+
+void lruvec_del(struct folio *folio, bool reclaiming)
+{
+    struct lruvec *lruvec = folio->lruvec;
+    MGLRU_ASSERT(folio_test(folio, FOLIO_LRU));
+    folio_clear(folio, FOLIO_LRU);
+    if (folio_has_seq(folio)) {
+        generation_del(lruvec, folio, reclaiming);
+        return;
+    }
+    lruvec_account(lruvec, classic_list(folio), folio_zone(folio), -folio_pages(folio));
+    list_del_init(&folio->lru);
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The lruvec: the LRU lists of one memcg on one node, for both algorithms, and struct reclaim,
+ * what all lruvecs of a cache share.
+ *
+ * Conservation laws (verify_lruvec checks them):
+ *   sum over generations and zones of nr_pages[.][t][.] = pages on the lists of type t
+ *       (plus what a live walk still has batched)
+ *   lru_size[zone][list] = pages that the statistics call active/inactive of that type
+ *   every list of the algorithm that is not enabled is empty, except while switching
+ *
+ * All fields are written by the thread that runs the call into the cache; see <mglru/cache.h>.
+ */
+#ifndef RECLAIM_LRUVEC_H
+#define RECLAIM_LRUVEC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/list.h"
+#include "memcg/memcg.h"
+#include "memcg/stat.h"
+#include "reclaim/folio.h"
+
+#define MIN_NR_GENS 2
+#define MAX_NR_GENS 4
+#define MAX_NR_TIERS 4
+#define MAX_NR_ZONES 5
+#define MIN_LRU_BATCH 64   /* pages; the kernel's bits per long */
+#define MAX_LRU_BATCH 4096 /* folios; MIN_LRU_BATCH * bits per long */
+#define DEF_PRIORITY 12
+#define SWAP_CLUSTER_MAX 32
+#define LRU_ADD_BATCH 31 /* entries of a per-CPU batch; its 31st entry drains it */
+#define MAX_SWAPPINESS 200
+#define SWAPPINESS_ANON_ONLY 201
+#define BLOOM_BITS 32768 /* bits of one filter; two hash functions (facts 2.3) */
+#define RECLAIM_MAX_NODES 8
+
+enum lru_list {
+    LRU_INACTIVE_ANON,
+    LRU_ACTIVE_ANON,
+    LRU_INACTIVE_FILE,
+    LRU_ACTIVE_FILE,
+    LRU_UNEVICTABLE,
+    NR_LRU_LISTS
+};
+
+static inline enum lru_list lru_list_of(enum lru_type type, bool active)
+{
+    return (enum lru_list)(2 * (unsigned)type + (active ? 1u : 0u));
+}
+
+/* Iteration state over the address spaces of a memcg, and the two Bloom filters (facts 2.2). */
+struct mm_state {
+    uint64_t seq;            /* the walk that was finished last */
+    struct list_node *head;  /* where the current iteration stands; NULL: not begun */
+    struct list_node *tail;  /* where the previous iteration ended; NULL: never ran */
+    uint64_t *filters[2];    /* by seq mod 2; NULL while no process maps anything */
+    bool filter_used[2];     /* false: the test says yes and updates do nothing (2.3) */
+    uint64_t stats[4];       /* leaf total, leaf young, non-leaf found, non-leaf added */
+};
+
+struct lruvec {
+    /* Fixed at creation. */
+    struct reclaim *reclaim;
+    struct memcg *memcg;
+    unsigned node;
+
+    /* Read-mostly: written by aging, eviction (min_seq) and the switch. */
+    uint64_t max_seq;
+    uint64_t min_seq[LRU_TYPES];
+    uint64_t timestamps[MAX_NR_GENS]; /* birth of each generation, ns */
+    bool enabled;
+
+    /* Memcg LRU of the node (memcg_lru.c). */
+    uint8_t memcg_gen;
+    uint8_t memcg_seg;
+    bool memcg_linked;
+    struct list_node memcg_list;
+
+    /* Written at each add and delete. */
+    struct list_node folios[MAX_NR_GENS][LRU_TYPES][MAX_NR_ZONES];
+    long nr_pages[MAX_NR_GENS][LRU_TYPES][MAX_NR_ZONES];
+    struct list_node lists[NR_LRU_LISTS]; /* classic; [LRU_UNEVICTABLE] for both */
+    long lru_size[MAX_NR_ZONES][NR_LRU_LISTS];
+
+    /* The refault-rate controller (tier.c). */
+    unsigned long avg_refaulted[LRU_TYPES][MAX_NR_TIERS];
+    unsigned long avg_total[LRU_TYPES][MAX_NR_TIERS];
+    unsigned long protected_pages[LRU_TYPES][MAX_NR_TIERS];
+
+    /* Lockless counters in the kernel: on lines of their own (document 000). */
+    _Alignas(64) unsigned long evicted[LRU_TYPES][MAX_NR_TIERS];
+    _Alignas(64) unsigned long refaulted[LRU_TYPES][MAX_NR_TIERS];
+
+    /* Classic LRU (classic.c). */
+    _Alignas(64) uint64_t nonresident_age;
+    long refaults[LRU_TYPES]; /* flushed WORKINGSET_ACTIVATE at the end of the last reclaim */
+    uint64_t cost[LRU_TYPES];
+    long cost_last_io[LRU_TYPES];
+    long cost_last_rotated[LRU_TYPES];
+
+    struct mm_state mm_state;
+    unsigned long deferred_shadow_nodes; /* of the shadow-node shrinker (13.3) */
+};
+
+/* Per memcg: its lruvecs and the address spaces of its processes. */
+struct memcg_reclaim {
+    struct list_node mm_list; /* struct mm, by mm_link, in order of creation */
+    struct lruvec *lruvecs[RECLAIM_MAX_NODES];
+};
+
+/* Additions and moves that wait, as in the kernel's per-CPU batches. */
+struct lru_batch {
+    struct folio *add[LRU_ADD_BATCH];
+    unsigned adds;
+    struct folio *activate[LRU_ADD_BATCH];
+    unsigned activates;
+};
+
+struct reclaim_model;
+
+/* One generation in which memcgs wait for global reclaim. */
+#define MEMCG_NR_GENS 3
+#define MEMCG_NR_BINS 8
+struct memcg_lru {
+    uint64_t seq;
+    long nr_memcgs[MEMCG_NR_GENS];
+    struct list_node fifo[MEMCG_NR_GENS][MEMCG_NR_BINS];
+};
+
+/*
+ * What the owner of the folios does for reclaim. None may allocate on behalf of reclaim or call
+ * back into it.
+ */
+struct reclaim_host {
+    /* The folio is clean and unmapped: leave the mapping, put @shadow in its place, free it.
+     * @notes: why it was taken, for events. */
+    void (*release)(void *context, struct folio *folio, uint64_t shadow);
+    /* Gives the anonymous folio a swap slot of its memcg; false: swap is full or over its limit. */
+    bool (*swap_alloc)(void *context, struct folio *folio);
+    /* Writes the dirty anonymous folio to swap. True: done at once; false: writeback runs. */
+    bool (*swap_write)(void *context, struct folio *folio);
+    /* Swap pages that @memcg may still take, LONG_MAX when unlimited. */
+    long (*swap_left)(void *context, struct memcg *memcg);
+    /* Dirty folios met on the way: the flusher threads should start. */
+    void (*wake_flushers)(void *context, struct memcg *memcg);
+    /* Shadow nodes of @memcg and node: @free_nodes oldest go. Returns those freed. */
+    unsigned long (*shadow_nodes)(void *context, struct memcg *memcg, unsigned node);
+    unsigned long (*shrink_shadow_nodes)(void *context, struct memcg *memcg, unsigned node,
+                                         unsigned long count);
+    /* Between two priorities: writes in flight may end (the kernel throttles here). */
+    void (*progress)(void *context);
+    void (*on_age)(void *context, struct lruvec *lruvec);
+};
+
+struct reclaim {
+    /* Fixed at creation. */
+    const struct reclaim_model *model;
+    unsigned aging; /* enum aging_algorithm: the model's own unless the user chose another */
+    const struct reclaim_host *host;
+    void *host_context;
+    struct memcg_tree *tree;
+    unsigned nodes;
+    uint32_t page_bytes;
+    uint64_t swap_pages;  /* capacity of swap; 0: none */
+    bool stat_always;     /* decide by exact counters instead of the last flush */
+
+    /* Switches (facts 9.1); plain state of the cache. */
+    bool enabled;      /* bit 0: MGLRU */
+    bool mm_walk;      /* bit 1: page-table walks */
+    bool nonleaf;      /* bit 2: accessed bit of non-leaf entries */
+    bool switching;    /* folios are half moved between the algorithms */
+    uint32_t min_ttl_ms;
+    uint64_t now_ns;
+
+    struct lru_batch batch;
+    struct memcg_lru memcg_lru[RECLAIM_MAX_NODES];
+    uint64_t random; /* state of splitmix64 for the bins of the memcg LRU */
+    uint64_t next_table_id;
+};
+
+static inline unsigned gen_of(uint64_t seq)
+{
+    return (unsigned)(seq % MAX_NR_GENS);
+}
+
+static inline struct memcg_reclaim *memcg_reclaim(const struct memcg *memcg)
+{
+    return memcg->reclaim;
+}
+
+static inline struct lruvec *memcg_lruvec(const struct memcg *memcg, unsigned node)
+{
+    return memcg_reclaim(memcg)->lruvecs[node];
+}
+
+static inline unsigned lruvec_gens(const struct lruvec *lruvec, enum lru_type type)
+{
+    return (unsigned)(lruvec->max_seq - lruvec->min_seq[type] + 1);
+}
+
+static inline void lruvec_stat(struct lruvec *lruvec, enum memcg_stat_item item, long delta)
+{
+    memcg_stat_add(lruvec->memcg, 0, lruvec->node, item, delta);
+}
+
+/* Creates the lruvecs of a new memcg. 0 or MGLRU_ENOMEM. */
+int lruvec_attach(struct reclaim *reclaim, struct memcg *memcg);
+
+/* Frees them; every list must be empty. */
+void lruvec_detach(struct memcg *memcg);
+
+/* Adds @pages to a list's exact size and to the statistics. */
+void lruvec_account(struct lruvec *lruvec, enum lru_list list, unsigned zone, long pages);
+
+/*
+ * Puts an off-list folio on the lists of its lruvec by the rules of the enabled algorithm.
+ * @tail: it is to be reclaimed next.
+ */
+void lruvec_add(struct folio *folio, bool tail);
+
+/* Takes a folio off its list. @reclaiming: to evict it, so that no young mark is left. */
+void lruvec_del(struct folio *folio, bool reclaiming);
+
+#endif

@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The reclaim driver: priorities, the walk over a subtree at a limit, protection, retries.
+ * Facts: mglru-facts 2.1, 2.9, 3.1, 6.3, 12.3, 13.3. Linux mm/vmscan.c (do_try_to_free_pages).
+ *
+ * Bounds: at most 13 priorities, four rounds of them (normal, full walk, forced deactivation,
+ * ignoring memory.low); each lruvec's share is bounded by its size >> priority.
+ */
+#include "reclaim/reclaim.h"
+
+#include <limits.h>
+
+#include <mglru/error.h>
+
+#include "base/bits.h"
+#include "base/check.h"
+
+/* Nodes that the shadow-node shrinker frees at once (the kernel's SHRINK_BATCH). */
+#define SHRINK_BATCH 128
+
+int reclaim_init(struct reclaim *reclaim)
+{
+    for (unsigned node = 0; node < reclaim->nodes; node++)
+        memcg_lru_init(&reclaim->memcg_lru[node]);
+    return lruvec_attach(reclaim, reclaim->tree->root);
+}
+
+int reclaim_swappiness(struct lruvec *lruvec, struct scan_control *sc)
+{
+    struct reclaim *reclaim = lruvec->reclaim;
+    if (sc->proactive && sc->swappiness == SWAPPINESS_ANON_ONLY)
+        return SWAPPINESS_ANON_ONLY;
+    if (!sc->may_swap)
+        return 0;
+    if (reclaim->host->swap_left(reclaim->host_context, lruvec->memcg) < MIN_LRU_BATCH)
+        return 0;
+    if (sc->proactive && sc->swappiness >= 0)
+        return sc->swappiness;
+    return (int)atomic_load_relaxed(&lruvec->memcg->swappiness);
+}
+
+bool reclaim_enough(const struct scan_control *sc)
+{
+    return sc->nr_reclaimed >= sc->nr_to_reclaim;
+}
+
+void reclaim_count_scan(struct lruvec *lruvec, struct scan_control *sc, enum lru_type type,
+                        unsigned long pages)
+{
+    sc->nr_scanned += pages;
+    if (!pages)
+        return;
+    lruvec_stat(lruvec,
+                sc->background  ? MEMCG_PGSCAN_KSWAPD
+                : sc->proactive ? MEMCG_PGSCAN_PROACTIVE
+                                : MEMCG_PGSCAN_DIRECT,
+                (long)pages);
+    lruvec_stat(lruvec, type == LRU_TYPE_ANON ? MEMCG_PGSCAN_ANON : MEMCG_PGSCAN_FILE,
+                (long)pages);
+}
+
+void reclaim_count_steal(struct lruvec *lruvec, struct scan_control *sc, enum lru_type type,
+                         unsigned long pages)
+{
+    sc->nr_reclaimed += pages;
+    if (!pages)
+        return;
+    lruvec_stat(lruvec,
+                sc->background  ? MEMCG_PGSTEAL_KSWAPD
+                : sc->proactive ? MEMCG_PGSTEAL_PROACTIVE
+                                : MEMCG_PGSTEAL_DIRECT,
+                (long)pages);
+    lruvec_stat(lruvec, type == LRU_TYPE_ANON ? MEMCG_PGSTEAL_ANON : MEMCG_PGSTEAL_FILE,
+                (long)pages);
+}
+
+unsigned long reclaim_protected_scan(const struct lruvec *lruvec, struct scan_control *sc,
+                                     unsigned long scan)
+{
+    const struct memcg *memcg = lruvec->memcg;
+    if (memcg == sc->target || memcg_is_root(memcg))
+        return scan;
+    unsigned long min = (unsigned long)atomic_load_relaxed(&memcg->memory.emin);
+    unsigned long low = (unsigned long)atomic_load_relaxed(&memcg->memory.elow);
+    unsigned long usage = (unsigned long)page_counter_read(&memcg->memory);
+    if (!min && !low)
+        return scan;
+    unsigned long protection = min;
+    if (!sc->low_reclaim && low > min) {
+        protection = low;
+        sc->low_skipped = true;
+    }
+    usage = usage > protection ? usage : protection;
+    scan -= (unsigned long)((uint128)scan * protection / ((uint128)usage + 1));
+    return scan > SWAP_CLUSTER_MAX ? scan : SWAP_CLUSTER_MAX;
+}
+
+/* --- one memcg ------------------------------------------------------------------------------ */
+
+static void shrink_generations(struct lruvec *lruvec, struct scan_control *sc)
+{
+    lru_batch_drain(lruvec->reclaim);
+    sc->walk.lruvec = NULL;
+    if (lruvec->reclaim->model->shrink(lruvec, sc))
+        memcg_lru_rotate(lruvec, MEMCG_LRU_YOUNG);
+    if (sc->walk.lruvec)
+        mm_walk_flush(&sc->walk);
+    sc->walk.lruvec = NULL;
+}
+
+void reclaim_shrink_lruvec(struct lruvec *lruvec, struct scan_control *sc)
+{
+    const struct reclaim *reclaim = lruvec->reclaim;
+    if (reclaim->enabled || reclaim->switching)
+        shrink_generations(lruvec, sc);
+    /* Row 14: while folios are half moved each algorithm sees a part of them. */
+    bool both = reclaim->switching && reclaim->model->switch_runs_both;
+    if (!reclaim->enabled || both)
+        classic_shrink(lruvec, sc);
+}
+
+static unsigned long seen_pages(const struct lruvec *lruvec)
+{
+    static const enum memcg_stat_item items[] = {MEMCG_INACTIVE_ANON, MEMCG_ACTIVE_ANON,
+                                                 MEMCG_INACTIVE_FILE, MEMCG_ACTIVE_FILE,
+                                                 MEMCG_UNEVICTABLE};
+    unsigned long pages = 0;
+    for (size_t i = 0; i < MGLRU_ARRAY_LEN(items); i++)
+        pages += (unsigned long)memcg_stat_local_flushed(lruvec->memcg, lruvec->node, items[i]);
+    long slab =
+        memcg_stat_local_flushed(lruvec->memcg, lruvec->node, MEMCG_SLAB_RECLAIMABLE) +
+        memcg_stat_local_flushed(lruvec->memcg, lruvec->node, MEMCG_SLAB_UNRECLAIMABLE);
+    return pages + (unsigned long)slab / lruvec->reclaim->page_bytes;
+}
+
+/* The shadow-node shrinker (13.3): half of what exceeds an eighth of the pages, by priority. */
+void reclaim_shrink_slab(struct lruvec *lruvec, struct scan_control *sc)
+{
+    struct reclaim *reclaim = lruvec->reclaim;
+    struct memcg *memcg = lruvec->memcg;
+    unsigned long nodes =
+        reclaim->host->shadow_nodes(reclaim->host_context, memcg, lruvec->node);
+    if (!nodes)
+        return;
+    unsigned long allowed = seen_pages(lruvec) >> 3;
+    if (nodes <= allowed)
+        return;
+    unsigned long surplus = nodes - allowed;
+    unsigned long deferred = lruvec->deferred_shadow_nodes;
+    unsigned long delta = surplus / 2;
+    unsigned long total = (deferred >> sc->priority) + delta;
+    if (total > 2 * surplus)
+        total = 2 * surplus;
+    unsigned long scanned = 0;
+    while (total >= SHRINK_BATCH || total >= surplus) {
+        unsigned long batch = total < SHRINK_BATCH ? total : SHRINK_BATCH;
+        unsigned long freed =
+            reclaim->host->shrink_shadow_nodes(reclaim->host_context, memcg, lruvec->node, batch);
+        if (!freed)
+            break;
+        lruvec_stat(lruvec, MEMCG_WORKINGSET_NODERECLAIM, (long)freed);
+        scanned += batch;
+        total -= batch;
+    }
+    unsigned long rest = deferred + delta > scanned ? deferred + delta - scanned : 0;
+    lruvec->deferred_shadow_nodes = rest < 2 * surplus ? rest : 2 * surplus;
+}
+
+/* --- a subtree at its limit ----------------------------------------------------------------- */
+
+/* True: this memcg is protected in this pass. */
+static bool skip_protected(struct scan_control *sc, struct memcg *root, struct memcg *memcg)
+{
+    memcg_protection_update(root, memcg);
+    if (memcg_below_min(sc->target, memcg))
+        return true;
+    if (!memcg_below_low(sc->target, memcg))
+        return false;
+    if (!sc->low_reclaim) {
+        sc->low_skipped = true;
+        return true;
+    }
+    memcg_raise(memcg, MEMCG_EVENT_LOW);
+    return false;
+}
+
+static void shrink_subtree(struct scan_control *sc, unsigned node)
+{
+    struct memcg *root = sc->target ? sc->target : sc->reclaim->tree->root;
+    struct memcg_iter_cookie cookie = {.node = node};
+    bool partial = !sc->background && !sc->full_walk;
+    struct memcg *memcg = memcg_iter_next(root, NULL, partial ? &cookie : NULL);
+    while (memcg) {
+        if (!skip_protected(sc, root, memcg)) {
+            struct lruvec *lruvec = memcg_lruvec(memcg, node);
+            reclaim_shrink_lruvec(lruvec, sc);
+            reclaim_shrink_slab(lruvec, sc);
+        }
+        if (partial && reclaim_enough(sc)) {
+            memcg_iter_break(memcg);
+            return;
+        }
+        memcg = memcg_iter_next(root, memcg, partial ? &cookie : NULL);
+    }
+}
+
+static void shrink_node(struct scan_control *sc, unsigned node)
+{
+    const struct reclaim *reclaim = sc->reclaim;
+    bool classic = !reclaim->enabled ||
+                   (reclaim->switching && reclaim->model->switch_runs_both);
+    if (!sc->target && reclaim->enabled) {
+        lru_batch_drain(sc->reclaim);
+        memcg_lru_shrink(sc, node);
+        if (!classic)
+            return;
+    }
+    if (classic)
+        classic_prepare(sc, node);
+    shrink_subtree(sc, node);
+}
+
+static void run_priorities(struct scan_control *sc)
+{
+    for (sc->priority = DEF_PRIORITY; sc->priority >= 0; sc->priority--) {
+        sc->nr_scanned = 0;
+        for (unsigned node = 0; node < sc->reclaim->nodes; node++)
+            shrink_node(sc, node);
+        if (reclaim_enough(sc))
+            break;
+        sc->reclaim->host->progress(sc->reclaim->host_context);
+    }
+    for (unsigned node = 0; node < sc->reclaim->nodes; node++)
+        classic_snapshot(sc, node);
+}
+
+static void init_control(struct scan_control *sc, struct reclaim *reclaim,
+                         const struct reclaim_request *request)
+{
+    unsigned long pages = request->pages;
+    *sc = (struct scan_control){
+        .reclaim = reclaim,
+        .target = request->target,
+        .nr_to_reclaim = pages > SWAP_CLUSTER_MAX ? pages : SWAP_CLUSTER_MAX,
+        .priority = DEF_PRIORITY,
+        .reclaim_zone = MAX_NR_ZONES - 1,
+        .swappiness = request->proactive ? request->swappiness : -1,
+        .may_swap = request->may_swap,
+        .may_unmap = true,
+        .may_io = true,
+        .may_writepage = true,
+        .proactive = request->proactive,
+    };
+}
+
+unsigned long reclaim_run(struct reclaim *reclaim, const struct reclaim_request *request)
+{
+    struct scan_control sc;
+    init_control(&sc, reclaim, request);
+    run_priorities(&sc);
+    if (sc.nr_reclaimed)
+        return sc.nr_reclaimed;
+    sc.full_walk = true;
+    run_priorities(&sc);
+    if (!sc.nr_reclaimed && sc.skipped_deactivate) {
+        sc.force_deactivate = true;
+        sc.skipped_deactivate = false;
+        run_priorities(&sc);
+    }
+    if (!sc.nr_reclaimed && sc.low_skipped) {
+        sc.force_deactivate = false;
+        sc.skipped_deactivate = false;
+        sc.low_reclaim = true;
+        sc.low_skipped = false;
+        run_priorities(&sc);
+    }
+    return sc.nr_reclaimed;
+}
+
+/* --- background reclaim --------------------------------------------------------------------- */
+
+static bool lruvec_old_enough(const struct lruvec *lruvec, struct scan_control *sc)
+{
+    const struct reclaim *reclaim = lruvec->reclaim;
+    int swappiness = reclaim_swappiness((struct lruvec *)lruvec, sc);
+    if (memcg_below_min(NULL, lruvec->memcg))
+        return false;
+    unsigned long size = 0;
+    uint64_t oldest = UINT64_MAX;
+    for (unsigned t = 0; t < LRU_TYPES; t++) {
+        if (!type_evictable((enum lru_type)t, swappiness))
+            continue;
+        if (lruvec->min_seq[t] < oldest)
+            oldest = lruvec->min_seq[t];
+        for (unsigned gen = 0; gen < MAX_NR_GENS; gen++)
+            for (unsigned zone = 0; zone < MAX_NR_ZONES; zone++)
+                if (lruvec->nr_pages[gen][t][zone] > 0)
+                    size += (unsigned long)lruvec->nr_pages[gen][t][zone];
+    }
+    if (!reclaim->model->protects_on_direct)
+        oldest = lruvec->min_seq[LRU_TYPE_FILE];
+    if (!(memcg_online(lruvec->memcg) ? size >> sc->priority : size))
+        return false;
+    return lruvec->timestamps[gen_of(oldest)] + (uint64_t)reclaim->min_ttl_ms * 1000000 <
+           reclaim->now_ns;
+}
+
+bool reclaim_ttl_allows(struct scan_control *sc)
+{
+    struct reclaim *reclaim = sc->reclaim;
+    struct memcg *root = reclaim->tree->root;
+    bool allowed = !reclaim->min_ttl_ms;
+    for (struct memcg *memcg = root; memcg; memcg = memcg_next(root, memcg)) {
+        memcg_protection_update(root, memcg);
+        for (unsigned node = 0; node < reclaim->nodes && !allowed; node++)
+            allowed = lruvec_old_enough(memcg_lruvec(memcg, node), sc);
+    }
+    return allowed;
+}
+
+unsigned long reclaim_background(struct reclaim *reclaim, unsigned long pages)
+{
+    struct scan_control sc;
+    struct reclaim_request request = {.pages = pages, .may_swap = true};
+    init_control(&sc, reclaim, &request);
+    sc.background = true;
+    if (reclaim->enabled && !reclaim_ttl_allows(&sc))
+        return 0;
+    for (sc.priority = DEF_PRIORITY; sc.priority >= 1 && !reclaim_enough(&sc); sc.priority--)
+        for (unsigned node = 0; node < reclaim->nodes; node++)
+            shrink_node(&sc, node);
+    for (unsigned node = 0; node < reclaim->nodes; node++)
+        classic_snapshot(&sc, node);
+    return sc.nr_reclaimed;
+}
+
+/* --- by command (9.2) ----------------------------------------------------------------------- */
+
+int reclaim_age_seq(struct reclaim *reclaim, struct lruvec *lruvec, uint64_t seq, int swappiness,
+                    bool force_scan)
+{
+    struct scan_control sc;
+    struct reclaim_request request = {.target = lruvec->memcg, .may_swap = true};
+    uint64_t max_seq = lruvec->max_seq;
+    init_control(&sc, reclaim, &request);
+    lru_batch_drain(reclaim);
+    if (seq > max_seq)
+        return MGLRU_EINVAL;
+    if (!reclaim->model->anon_only) {
+        if (seq < max_seq)
+            return 0;
+        uint64_t oldest = lruvec->min_seq[swappiness ? LRU_TYPE_ANON : LRU_TYPE_FILE];
+        if (!force_scan && oldest + MAX_NR_GENS - 1 <= max_seq)
+            return MGLRU_ERANGE;
+        aging_inc_max_seq(lruvec, &sc, max_seq, swappiness, force_scan);
+        return 0;
+    }
+    return aging_inc_max_seq(lruvec, &sc, max_seq, swappiness, force_scan) ? 0 : MGLRU_EEXIST;
+}
+
+int reclaim_evict_seq(struct reclaim *reclaim, struct lruvec *lruvec, uint64_t seq,
+                      int swappiness, unsigned long nr)
+{
+    struct scan_control sc;
+    /* Row 13: the command once counted as global reclaim. */
+    struct memcg *target = reclaim->model->global_proactive ? NULL : lruvec->memcg;
+    struct reclaim_request request = {.target = target, .may_swap = true,
+                                      .proactive = reclaim->model->anon_only,
+                                      .swappiness = swappiness};
+    init_control(&sc, reclaim, &request);
+    lru_batch_drain(reclaim);
+    if (seq + MIN_NR_GENS > lruvec->max_seq)
+        return MGLRU_EINVAL;
+    sc.nr_reclaimed = 0;
+    for (;;) {
+        uint64_t oldest = UINT64_MAX;
+        for (unsigned t = 0; t < LRU_TYPES; t++)
+            if (type_evictable((enum lru_type)t, swappiness) && lruvec->min_seq[t] < oldest)
+                oldest = lruvec->min_seq[t];
+        if (!reclaim->model->anon_only)
+            oldest = lruvec->min_seq[swappiness ? LRU_TYPE_ANON : LRU_TYPE_FILE];
+        if (seq < oldest || sc.nr_reclaimed >= nr)
+            return 0;
+        unsigned long left = nr - sc.nr_reclaimed;
+        unsigned long batch = left < MAX_LRU_BATCH ? left : MAX_LRU_BATCH;
+        if (!eviction_run(lruvec, &sc, swappiness, batch))
+            return 0;
+    }
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Turning MGLRU on and off while the cache runs, and what happens to the folios of a memcg that
+ * is removed. Facts: mglru-facts 9.1 (fill, drain), 5 (reparenting). Linux mm/vmscan.c.
+ */
+#include "reclaim/reclaim.h"
+
+#include "base/check.h"
+
+/* Folios moved between two looks at the outside (the kernel drops the lock here). */
+#define SWITCH_CHUNK MAX_LRU_BATCH
+
+/* True: the classic lists are empty. */
+static bool fill_lruvec(struct lruvec *lruvec)
+{
+    unsigned budget = SWITCH_CHUNK;
+    bool keep_order = lruvec->reclaim->model->fill_keeps_order;
+    for (unsigned l = 0; l < LRU_UNEVICTABLE; l++) {
+        struct list_node *list = &lruvec->lists[l];
+        bool inactive = l == LRU_INACTIVE_ANON || l == LRU_INACTIVE_FILE;
+        while (!list_empty(list)) {
+            /* Row 36: inactive folios belong to the oldest generation, in their order. */
+            bool tail = keep_order && inactive;
+            struct folio *folio = folio_of(tail ? list->next : list->prev);
+            /* The list said active by its flag; the new placement reads the same flag. */
+            lruvec->enabled = false;
+            bool active = folio_test(folio, FOLIO_ACTIVE);
+            lruvec_del(folio, false);
+            if (active)
+                folio_set(folio, FOLIO_ACTIVE);
+            lruvec->enabled = true;
+            lruvec_add(folio, tail);
+            if (--budget == 0)
+                return false;
+        }
+    }
+    return true;
+}
+
+/* True: the generations are empty. */
+static bool drain_lruvec(struct lruvec *lruvec)
+{
+    unsigned budget = SWITCH_CHUNK;
+    for (unsigned gen = 0; gen < MAX_NR_GENS; gen++)
+        for (unsigned type = 0; type < LRU_TYPES; type++)
+            for (unsigned zone = 0; zone < MAX_NR_ZONES; zone++) {
+                struct list_node *list = &lruvec->folios[gen][type][zone];
+                while (!list_empty(list)) {
+                    struct folio *folio = folio_of(list->prev);
+                    lruvec_del(folio, false);
+                    lruvec_add(folio, false);
+                    if (--budget == 0)
+                        return false;
+                }
+            }
+    return true;
+}
+
+void reclaim_switch(struct reclaim *reclaim, bool enabled, void (*pause)(void *), void *context)
+{
+    if (reclaim->enabled == enabled)
+        return;
+    lru_batch_drain(reclaim);
+    reclaim->switching = true;
+    reclaim->enabled = enabled;
+    struct memcg *root = reclaim->tree->root;
+    for (struct memcg *memcg = root; memcg; memcg = memcg_next(root, memcg)) {
+        for (unsigned node = 0; node < reclaim->nodes; node++) {
+            struct lruvec *lruvec = memcg_lruvec(memcg, node);
+            lruvec->enabled = enabled;
+            while (!(enabled ? fill_lruvec(lruvec) : drain_lruvec(lruvec)))
+                if (pause)
+                    pause(context);
+        }
+    }
+    reclaim->switching = false;
+}
+
+/* Moves all folios of a list to another lruvec, coldest end first, behind what is there. */
+static void adopt_list(struct lruvec *parent, struct list_node *to, struct list_node *from)
+{
+    struct list_node *pos;
+    list_for_each(pos, from) folio_of(pos)->lruvec = parent;
+    list_splice_tail(to, from);
+}
+
+static void adopt_sizes(struct lruvec *child, struct lruvec *parent, enum lru_list list,
+                        unsigned zone)
+{
+    long pages = child->lru_size[zone][list];
+    child->lru_size[zone][list] = 0;
+    parent->lru_size[zone][list] += pages;
+}
+
+/* A generation that is active for one lruvec and inactive for the other changes its size list. */
+static void adopt_generation(struct lruvec *child, struct lruvec *parent, unsigned gen,
+                             enum lru_type type, unsigned zone)
+{
+    long pages = child->nr_pages[gen][type][zone];
+    bool was = gen == gen_of(child->max_seq) || gen == gen_of(child->max_seq - 1);
+    bool is = gen == gen_of(parent->max_seq) || gen == gen_of(parent->max_seq - 1);
+    adopt_list(parent, &parent->folios[gen][type][zone], &child->folios[gen][type][zone]);
+    parent->nr_pages[gen][type][zone] += pages;
+    child->nr_pages[gen][type][zone] = 0;
+    if (was != is) {
+        lruvec_account(parent, lru_list_of(type, was), zone, -pages);
+        lruvec_account(parent, lru_list_of(type, is), zone, pages);
+    }
+}
+
+static void reparent(struct lruvec *child, struct lruvec *parent)
+{
+    for (unsigned t = 0; t < LRU_TYPES; t++)
+        while (parent->enabled && lruvec_gens(parent, (enum lru_type)t) < MAX_NR_GENS)
+            aging_bump(parent, SWAPPINESS_ANON_ONLY - 1);
+    for (unsigned zone = 0; zone < MAX_NR_ZONES; zone++) {
+        for (unsigned l = 0; l < NR_LRU_LISTS; l++)
+            adopt_sizes(child, parent, (enum lru_list)l, zone);
+        for (unsigned gen = 0; gen < MAX_NR_GENS; gen++)
+            for (unsigned t = 0; t < LRU_TYPES; t++)
+                adopt_generation(child, parent, gen, (enum lru_type)t, zone);
+    }
+    for (unsigned l = 0; l < NR_LRU_LISTS; l++)
+        adopt_list(parent, &parent->lists[l], &child->lists[l]);
+}
+
+void reclaim_offline(struct reclaim *reclaim, struct memcg *memcg)
+{
+    lru_batch_drain(reclaim);
+    for (unsigned node = 0; node < reclaim->nodes; node++) {
+        struct lruvec *lruvec = memcg_lruvec(memcg, node);
+        memcg_lru_offline(lruvec);
+        if (reclaim->model->reparents_folios)
+            reparent(lruvec, memcg_lruvec(memcg->parent, node));
+    }
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Shadow entries: what is remembered of an evicted folio, in one word, and what its return means.
+ * Facts: mglru-facts 4 (MGLRU), 12.7 (classic). Linux mm/workingset.c.
+ *
+ * Packed, low to high: workingset(1) | node(10) | memcg id(16) | token(36). 63 bits, so that an
+ * index slot can tell a shadow from a folio by its low bit. Wider memcg ids are folded by the
+ * memcg tree, which never reuses an id while a shadow could name it.
+ */
+#include "reclaim/reclaim.h"
+
+#include "base/bits.h"
+#include "base/check.h"
+
+#define NODE_BITS 10
+#define MEMCG_ID_BITS 16
+
+static uint64_t pack(const struct lruvec *lruvec, uint64_t token, bool workingset)
+{
+    uint64_t packed = token & ((UINT64_C(1) << WORKINGSET_TOKEN_BITS) - 1);
+    packed = packed << MEMCG_ID_BITS | (lruvec->memcg->id & ((1u << MEMCG_ID_BITS) - 1));
+    packed = packed << NODE_BITS | lruvec->node;
+    return packed << 1 | (workingset ? 1 : 0);
+}
+
+struct shadow workingset_unpack(uint64_t packed)
+{
+    struct shadow shadow;
+    shadow.workingset = packed & 1;
+    packed >>= 1;
+    shadow.node = (uint8_t)(packed & ((1u << NODE_BITS) - 1));
+    packed >>= NODE_BITS;
+    shadow.memcg_id = (uint32_t)(packed & ((1u << MEMCG_ID_BITS) - 1));
+    shadow.token = packed >> MEMCG_ID_BITS;
+    return shadow;
+}
+
+uint64_t workingset_shadow_seq(uint64_t packed)
+{
+    return workingset_unpack(packed).token >> 2;
+}
+
+void workingset_age_nonresident(struct lruvec *lruvec, long pages)
+{
+    for (struct memcg *memcg = lruvec->memcg; memcg; memcg = memcg->parent)
+        memcg_lruvec(memcg, lruvec->node)->nonresident_age += (uint64_t)pages;
+}
+
+static uint64_t evict_generation(struct lruvec *lruvec, const struct folio *folio)
+{
+    const struct reclaim_model *model = lruvec->reclaim->model;
+    enum lru_type type = folio_type(folio);
+    unsigned state = (unsigned)(folio->flags & FOLIO_STATE_MASK);
+    unsigned refs = model->refs[state];
+    lruvec->evicted[type][model->tier[state]] += (unsigned long)folio_pages(folio);
+    uint64_t token = lruvec->min_seq[type] << 2 | (refs ? refs - 1 : 0);
+    bool workingset =
+        model->shadow_has_refs ? refs > 0 : (folio->flags & FOLIO_WORKINGSET) != 0;
+    return pack(lruvec, token, workingset);
+}
+
+uint64_t workingset_evict(struct reclaim *reclaim, struct folio *folio, struct memcg *target)
+{
+    if (reclaim->enabled)
+        return evict_generation(folio->lruvec, folio);
+    /* Classic: by the age of the lruvec whose limit made room (12.7). */
+    struct memcg *memcg = target ? target : reclaim->tree->root;
+    struct lruvec *lruvec = memcg_lruvec(memcg, folio->lruvec->node);
+    uint64_t shadow =
+        pack(lruvec, lruvec->nonresident_age, folio_test(folio, FOLIO_WORKINGSET));
+    workingset_age_nonresident(lruvec, folio_pages(folio));
+    return shadow;
+}
+
+static struct lruvec *shadow_lruvec(struct reclaim *reclaim, const struct shadow *shadow)
+{
+    struct memcg *memcg = memcg_by_id(reclaim->tree, shadow->memcg_id);
+    if (shadow->node >= reclaim->nodes)
+        return NULL;
+    return memcg ? memcg_lruvec(memcg, shadow->node) : NULL;
+}
+
+static bool refault_generation(struct reclaim *reclaim, struct folio *folio,
+                               const struct shadow *shadow, bool in_fault)
+{
+    enum lru_type type = folio_type(folio);
+    struct lruvec *lruvec = shadow_lruvec(reclaim, shadow);
+    long pages = folio_pages(folio);
+    bool anon = type == LRU_TYPE_ANON;
+    if (lruvec != folio->lruvec)
+        return false; /* somebody else's page now: nothing is counted */
+    lruvec_stat(lruvec, anon ? MEMCG_WORKINGSET_REFAULT_ANON : MEMCG_WORKINGSET_REFAULT_FILE,
+                pages);
+    struct refault_result result =
+        reclaim->model->refault(lruvec, folio, shadow, in_fault);
+    if (!result.recent)
+        return false;
+    lruvec->refaulted[type][result.tier] += (unsigned long)pages;
+    if (result.activate)
+        lruvec_stat(lruvec,
+                    anon ? MEMCG_WORKINGSET_ACTIVATE_ANON : MEMCG_WORKINGSET_ACTIVATE_FILE,
+                    pages);
+    if (result.restored)
+        lruvec_stat(lruvec, anon ? MEMCG_WORKINGSET_RESTORE_ANON : MEMCG_WORKINGSET_RESTORE_FILE,
+                    pages);
+    return true;
+}
+
+static bool refault_classic(struct reclaim *reclaim, struct folio *folio,
+                            const struct shadow *shadow)
+{
+    struct lruvec *lruvec = folio->lruvec;
+    bool anon = folio_type(folio) == LRU_TYPE_ANON;
+    long pages = folio_pages(folio);
+    lruvec_stat(lruvec, anon ? MEMCG_WORKINGSET_REFAULT_ANON : MEMCG_WORKINGSET_REFAULT_FILE,
+                pages);
+    struct lruvec *eviction = shadow_lruvec(reclaim, shadow);
+    if (!eviction || !classic_refault(eviction, folio, shadow->token))
+        return false;
+    folio_set(folio, FOLIO_ACTIVE);
+    workingset_age_nonresident(lruvec, pages);
+    lruvec_stat(lruvec, anon ? MEMCG_WORKINGSET_ACTIVATE_ANON : MEMCG_WORKINGSET_ACTIVATE_FILE,
+                pages);
+    if (shadow->workingset) {
+        folio_set(folio, FOLIO_WORKINGSET);
+        if (reclaim->model->cost_in_ancestors)
+            classic_note_cost(lruvec, folio_type(folio), pages, 0);
+        lruvec_stat(lruvec, anon ? MEMCG_WORKINGSET_RESTORE_ANON : MEMCG_WORKINGSET_RESTORE_FILE,
+                    pages);
+    }
+    return true;
+}
+
+bool workingset_refault(struct reclaim *reclaim, struct folio *folio, uint64_t packed,
+                        bool in_fault)
+{
+    struct shadow shadow = workingset_unpack(packed);
+    if (reclaim->enabled)
+        return refault_generation(reclaim, folio, &shadow, in_fault);
+    return refault_classic(reclaim, folio, &shadow);
+}
