@@ -21,8 +21,8 @@ static const struct memcg_params *params_for(const struct reclaim_model *model)
     return model == &model_ours ? &memcg_params_ours : &memcg_params_73;
 }
 
-static int parse_aging(const struct mglru_cache_options *options,
-                       const struct reclaim_model *model, unsigned *aging)
+static int parse_aging(const struct mglru_cache_options *options, const struct reclaim_model *model,
+                       unsigned *aging)
 {
     static const char *const names[] = {"per-folio", "batched", "splice"};
     *aging = model->aging;
@@ -135,8 +135,7 @@ int mglru_cache_create(const struct mglru_cache_options *given, struct mglru_cac
     cache->reclaim.aging = aging;
     init_cache(cache, &options);
     struct memcg_tree_options tree_options = {
-        .nodes = options.nodes, .params = params_for(model), .release = release_memcg
-    };
+        .nodes = options.nodes, .params = params_for(model), .release = release_memcg};
     error = memcg_tree_create(&tree_options, &cache->tree);
     if (!error) {
         cache->reclaim.tree = cache->tree;
@@ -158,8 +157,7 @@ void mglru_cache_destroy(struct mglru_cache *cache)
         return;
     struct list_node *pos, *tmp;
     /* Folios and leaves go with their pools; page tables point into them and go first. */
-    list_for_each_safe(pos, tmp, &cache->files)
-    {
+    list_for_each_safe (pos, tmp, &cache->files) {
         struct mglru_file *file = container_of(pos, struct mglru_file, cache_link);
         free(file);
     }
@@ -170,8 +168,7 @@ void mglru_cache_destroy(struct mglru_cache *cache)
                 mm_discard_all(memcg);
         memcg_tree_destroy(cache->tree);
     }
-    list_for_each_safe(pos, tmp, &cache->mappings)
-    {
+    list_for_each_safe (pos, tmp, &cache->mappings) {
         struct mglru_mapping *mapping = container_of(pos, struct mglru_mapping, link);
         index_fini(&mapping->index);
         free(mapping->name);
@@ -289,8 +286,8 @@ static int access_one(struct mglru_cache *cache, const struct mglru_access *acce
     return 0;
 }
 
-int mglru_cache_access(struct mglru_cache *cache, const struct mglru_access *accesses,
-                       size_t count, struct mglru_miss_log *log, size_t *done)
+int mglru_cache_access(struct mglru_cache *cache, const struct mglru_access *accesses, size_t count,
+                       struct mglru_miss_log *log, size_t *done)
 {
     *done = 0;
     for (size_t i = 0; i < count; i++) {

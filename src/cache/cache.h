@@ -23,9 +23,10 @@
 #include "reclaim/reclaim.h"
 
 /* Amounts that the kernel charges besides pages, in bytes (facts 13.1). */
-#define KERNEL_NODE_BYTES 592     /* one node of a page-cache tree */
-#define KERNEL_FILE_BYTES 200     /* an open file */
-#define KERNEL_ANON_BYTES 400     /* vma and anon_vma of a process with anonymous memory; chosen:
+#define KERNEL_NODE_BYTES 592 /* one node of a page-cache tree */
+#define KERNEL_FILE_BYTES 200 /* an open file */
+#define KERNEL_ANON_BYTES                                                                          \
+    400                            /* vma and anon_vma of a process with anonymous memory; chosen:
                                      any amount up to a page gives the recorded charge */
 #define KERNEL_SLAB_LAG_BYTES 4096 /* slab counters lag until a CPU has gathered a page */
 
@@ -41,46 +42,46 @@
 struct mglru_memcg {
     struct mglru_cache *cache;
     struct memcg *memcg;
-    struct mglru_counts counts;       /* of this memcg alone */
-    struct mm *mm;                    /* its processes; NULL before the first mapping */
-    bool ran;                         /* had an access */
-    uint64_t aged;                    /* youngest generations created */
-    int64_t kernel_bytes;             /* small objects charged */
-    long kernel_pages;                /* pages charged for them */
-    long table_pages;                 /* page tables */
-    long fixed_pages;                 /* kernel_charge FIXED */
-    long slab_lag;                    /* bytes not yet in the slab counter */
-    struct list_node shadow_leaves;   /* index leaves with shadows alone, oldest first */
+    struct mglru_counts counts;     /* of this memcg alone */
+    struct mm *mm;                  /* its processes; NULL before the first mapping */
+    bool ran;                       /* had an access */
+    uint64_t aged;                  /* youngest generations created */
+    int64_t kernel_bytes;           /* small objects charged */
+    long kernel_pages;              /* pages charged for them */
+    long table_pages;               /* page tables */
+    long fixed_pages;               /* kernel_charge FIXED */
+    long slab_lag;                  /* bytes not yet in the slab counter */
+    struct list_node shadow_leaves; /* index leaves with shadows alone, oldest first */
     unsigned long shadow_leaf_count;
-    unsigned long dirty_pages;        /* file pages */
-    struct list_node files;           /* struct mglru_file, by memcg_link */
+    unsigned long dirty_pages; /* file pages */
+    struct list_node files;    /* struct mglru_file, by memcg_link */
 };
 
 struct mglru_mapping {
-    struct page_mapping base;         /* first: reclaim knows the mapping by it */
+    struct page_mapping base; /* first: reclaim knows the mapping by it */
     struct mglru_cache *cache;
     enum mglru_mapping_kind kind;
-    uint64_t size_pages;              /* 0: unknown */
+    uint64_t size_pages; /* 0: unknown */
     char *name;
     struct page_index index;
-    struct list_node link;            /* cache->mappings */
+    struct list_node link; /* cache->mappings */
 };
 
 /* Sequential readahead of one open file (readahead.c). */
 struct readahead {
-    uint64_t start;        /* first page of the current window */
-    uint32_t size;         /* pages of it */
-    uint32_t async_size;   /* reading into its last async_size pages starts the next window */
-    unsigned order;        /* folio order of the window */
-    unsigned mmap_misses;  /* faults that found nothing, less those that did */
-    uint64_t prev_page;    /* last page of the last read */
+    uint64_t start;       /* first page of the current window */
+    uint32_t size;        /* pages of it */
+    uint32_t async_size;  /* reading into its last async_size pages starts the next window */
+    unsigned order;       /* folio order of the window */
+    unsigned mmap_misses; /* faults that found nothing, less those that did */
+    uint64_t prev_page;   /* last page of the last read */
     bool has_prev;
 };
 
 struct mglru_file {
     struct mglru_mapping *mapping;
     struct mglru_memcg *memcg;
-    struct vma *vma;                  /* NULL before the first access through the mapping */
+    struct vma *vma; /* NULL before the first access through the mapping */
     struct readahead readahead;
     struct list_node memcg_link;
     struct list_node cache_link;
@@ -104,13 +105,13 @@ struct mglru_cache {
     struct slab folios;
     struct list_node mappings;
     struct list_node files;
-    uint64_t mapping_bytes;           /* of mappings, files and their names */
+    uint64_t mapping_bytes; /* of mappings, files and their names */
 
-    uint64_t swap_used;               /* slots */
-    uint64_t accesses;                /* pages, for the flush by accesses */
-    uint64_t next_flush;              /* in accesses or ns */
+    uint64_t swap_used;  /* slots */
+    uint64_t accesses;   /* pages, for the flush by accesses */
+    uint64_t next_flush; /* in accesses or ns */
     bool clock_moved;
-    struct list_node dirty_leaves;    /* index_leaf.dirty_link, oldest first */
+    struct list_node dirty_leaves; /* index_leaf.dirty_link, oldest first */
     struct list_node writeback_leaves;
     uint64_t next_dirty_look_ns;
 };

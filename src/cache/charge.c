@@ -148,8 +148,8 @@ int cache_memcg_runs(struct mglru_cache *cache, struct mglru_memcg *user)
 {
     user->ran = true;
     if (cache->kernel_charge == MGLRU_KERNEL_CHARGE_FIXED) {
-        long pages = (long)((cache->kernel_charge_bytes + cache->page_bytes - 1) /
-                            cache->page_bytes);
+        long pages =
+            (long)((cache->kernel_charge_bytes + cache->page_bytes - 1) / cache->page_bytes);
         while (user->fixed_pages < pages) {
             int error = cache_charge(cache, user, 1);
             if (error)

@@ -96,12 +96,12 @@ static void read_swap_max(struct mglru_memcg *user, struct text *text)
 
 static void add_events(struct mglru_memcg *user, struct text *text, bool local)
 {
-    static const char *const names[] = {"low", "high", "max", "oom", "oom_kill",
-                                        "oom_group_kill", "sock_throttled"};
+    static const char *const names[] = {"low",      "high",           "max",           "oom",
+                                        "oom_kill", "oom_group_kill", "sock_throttled"};
     for (unsigned i = 0; i < MGLRU_ARRAY_LEN(names); i++) {
         enum memcg_event event = (enum memcg_event)i;
-        uint64_t count = local ? memcg_events_local(user->memcg, event)
-                               : memcg_events(user->memcg, event);
+        uint64_t count =
+            local ? memcg_events_local(user->memcg, event) : memcg_events(user->memcg, event);
         text_add(text, "%s %" PRIu64 "\n", names[i], count);
     }
 }
@@ -154,9 +154,9 @@ static void read_numa_stat(struct mglru_memcg *user, struct text *text)
             continue;
         text_add(text, "%s", line->name);
         for (unsigned node = 0; node < user->cache->reclaim.nodes; node++)
-            text_add(text, " N%u=%" PRIu64, node,
-                     memcg_stat_line_value(user->memcg, line, node, false,
-                                           user->cache->page_bytes));
+            text_add(
+                text, " N%u=%" PRIu64, node,
+                memcg_stat_line_value(user->memcg, line, node, false, user->cache->page_bytes));
         text_add(text, "\n");
     }
 }
@@ -374,8 +374,7 @@ static bool root_lacks(const char *name)
            strcmp(name, "memory.numa_stat") != 0 && strcmp(name, "memory.reclaim") != 0;
 }
 
-int mglru_memcg_write(struct mglru_memcg *user, const char *name, const char *text,
-                      size_t length)
+int mglru_memcg_write(struct mglru_memcg *user, const char *name, const char *text, size_t length)
 {
     char copy[CONTROL_BYTES];
     const struct control_file *file = find_file(name);
@@ -424,8 +423,7 @@ static int write_global_swappiness(struct mglru_cache *cache, const char *text)
     return 0;
 }
 
-int mglru_cache_write(struct mglru_cache *cache, const char *name, const char *text,
-                      size_t length)
+int mglru_cache_write(struct mglru_cache *cache, const char *name, const char *text, size_t length)
 {
     char copy[CONTROL_BYTES];
     int error = copy_text(text, length, copy);
@@ -479,8 +477,8 @@ int mglru_memcg_stat(struct mglru_memcg *user, const char *name, uint64_t *value
     }
     if (!line)
         return MGLRU_ENOENT;
-    *value = memcg_stat_line_value(user->memcg, line, MEMCG_ALL_NODES, true,
-                                   user->cache->page_bytes);
+    *value =
+        memcg_stat_line_value(user->memcg, line, MEMCG_ALL_NODES, true, user->cache->page_bytes);
     return 0;
 }
 

@@ -24,8 +24,7 @@ static struct vma *file_vma(struct mglru_file *file, bool exec)
 }
 
 /* Enters @folio at @page of the mapping. 0 or a negative code. */
-static int map_folio(struct mglru_cache *cache, struct mglru_file *file, uint64_t page,
-                     bool write)
+static int map_folio(struct mglru_cache *cache, struct mglru_file *file, uint64_t page, bool write)
 {
     /* The table is paid for before the entry is made; paying may reclaim. */
     struct page_table *table;

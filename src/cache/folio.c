@@ -94,8 +94,7 @@ static int leaf_prepare(struct mglru_cache *cache, struct mglru_file *file, uint
     int error = index_leaf_create(index, page, out, &created);
     if (error)
         return error;
-    if (file->mapping->kind == MGLRU_ANON ||
-        cache->kernel_charge != MGLRU_KERNEL_CHARGE_AUTO)
+    if (file->mapping->kind == MGLRU_ANON || cache->kernel_charge != MGLRU_KERNEL_CHARGE_AUTO)
         return 0;
     if (!created && page <= index->max_page)
         return 0;
@@ -211,9 +210,9 @@ static void evict_event(struct mglru_cache *cache, const struct folio *folio)
     uint64_t note = folio->evict_note;
     struct mglru_event event = {
         .kind = MGLRU_EVENT_EVICT,
-        .rule = !cache->reclaim.enabled           ? MGLRU_EVICT_CLASSIC
+        .rule = !cache->reclaim.enabled         ? MGLRU_EVICT_CLASSIC
                 : note & FOLIO_NOTE_SECOND_PASS ? MGLRU_EVICT_SECOND_PASS
-                                                  : MGLRU_EVICT_OLDEST,
+                                                : MGLRU_EVICT_OLDEST,
         .memcg = memcg_user(lruvec->memcg),
         .mapping = folio_mapping(folio),
         .index = folio->index,
@@ -285,8 +284,8 @@ static unsigned long host_shrink_shadow_nodes(void *context, struct memcg *memcg
         struct index_leaf *leaf =
             container_of(user->shadow_leaves.next, struct index_leaf, shadow_link);
         while (leaf->occupied)
-            leaf_erase(leaf, leaf->chunk * INDEX_LEAF_PAGES +
-                                 (uint64_t)__builtin_ctzll(leaf->occupied));
+            leaf_erase(leaf,
+                       leaf->chunk * INDEX_LEAF_PAGES + (uint64_t)__builtin_ctzll(leaf->occupied));
         cache_leaf_free(cache, leaf);
         freed++;
     }

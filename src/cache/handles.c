@@ -52,8 +52,7 @@ static void end_processes(struct mglru_memcg *user)
 {
     struct mglru_cache *cache = user->cache;
     struct list_node *pos, *tmp;
-    list_for_each_safe(pos, tmp, &user->files)
-    {
+    list_for_each_safe (pos, tmp, &user->files) {
         struct mglru_file *file = container_of(pos, struct mglru_file, memcg_link);
         if (file->mapping->kind == MGLRU_ANON)
             mglru_mapping_drop(file->mapping, 0, MGLRU_INDEX_MAX + 1);
@@ -82,8 +81,7 @@ static void reparent_kernel(struct mglru_cache *cache, struct mglru_memcg *user)
 {
     struct mglru_memcg *parent = memcg_user(user->memcg->parent);
     struct list_node *pos;
-    list_for_each(pos, &cache->mappings)
-    {
+    list_for_each (pos, &cache->mappings) {
         struct page_index *index = &container_of(pos, struct mglru_mapping, link)->index;
         for (uint64_t i = 0; i < index->table_size; i++)
             if (index->table[i] && index->table[i]->charged == user->memcg)
@@ -113,7 +111,7 @@ int mglru_memcg_remove(struct mglru_memcg *user)
     if (memcg_is_root(memcg))
         return MGLRU_EINVAL;
     struct list_node *pos;
-    list_for_each(pos, &memcg->children)
+    list_for_each (pos, &memcg->children)
         if (memcg_online(container_of(pos, struct memcg, sibling)))
             return MGLRU_EBUSY;
     end_processes(user);
@@ -147,9 +145,8 @@ uint64_t mglru_memcg_id(const struct mglru_memcg *user)
 
 /* --- mappings ------------------------------------------------------------------------------- */
 
-int mglru_mapping_create(struct mglru_cache *cache, const char *name,
-                         enum mglru_mapping_kind kind, uint64_t size_pages,
-                         struct mglru_mapping **out)
+int mglru_mapping_create(struct mglru_cache *cache, const char *name, enum mglru_mapping_kind kind,
+                         uint64_t size_pages, struct mglru_mapping **out)
 {
     *out = NULL;
     if (!name || (kind != MGLRU_FILE && kind != MGLRU_ANON) || size_pages > MGLRU_INDEX_MAX + 1)

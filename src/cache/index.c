@@ -16,7 +16,7 @@
 void index_pool_init(struct index_pool *pool)
 {
     slab_init(&pool->leaves, sizeof(struct index_leaf));
-    for (unsigned class = 0; class < INDEX_CLASSES; class++)
+    for (unsigned class = 0; class < INDEX_CLASSES; class ++)
         slab_init(&pool->slots[class], sizeof(uint64_t) << (class + 1));
     pool->table_bytes = 0;
 }
@@ -24,14 +24,14 @@ void index_pool_init(struct index_pool *pool)
 void index_pool_fini(struct index_pool *pool)
 {
     slab_fini(&pool->leaves);
-    for (unsigned class = 0; class < INDEX_CLASSES; class++)
+    for (unsigned class = 0; class < INDEX_CLASSES; class ++)
         slab_fini(&pool->slots[class]);
 }
 
 uint64_t index_pool_bytes(const struct index_pool *pool)
 {
     uint64_t bytes = pool->leaves.bytes + pool->table_bytes;
-    for (unsigned class = 0; class < INDEX_CLASSES; class++)
+    for (unsigned class = 0; class < INDEX_CLASSES; class ++)
         bytes += pool->slots[class].bytes;
     return bytes;
 }
@@ -172,7 +172,7 @@ static int leaf_widen(struct index_leaf *leaf)
     }
     slab_free(&pool->slots[leaf->class], leaf->slots);
     leaf->slots = slots;
-    leaf->class = (uint8_t)class;
+    leaf->class = (uint8_t) class;
     return 0;
 }
 
@@ -186,8 +186,7 @@ static int leaf_insert(struct index_leaf *leaf, uint64_t page, uint64_t value)
         leaf->slots[page % INDEX_LEAF_PAGES] = value;
     } else {
         unsigned rank = (unsigned)__builtin_popcountll(leaf->occupied & (bit - 1));
-        memmove(&leaf->slots[rank + 1], &leaf->slots[rank],
-                (count - rank) * sizeof(*leaf->slots));
+        memmove(&leaf->slots[rank + 1], &leaf->slots[rank], (count - rank) * sizeof(*leaf->slots));
         leaf->slots[rank] = value;
     }
     leaf->occupied |= bit;

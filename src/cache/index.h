@@ -29,8 +29,8 @@ struct memcg;
 struct page_index;
 
 struct index_leaf {
-    uint64_t chunk;               /* page index >> 6 */
-    uint64_t occupied;            /* bit per page: its slot is not 0 */
+    uint64_t chunk;    /* page index >> 6 */
+    uint64_t occupied; /* bit per page: its slot is not 0 */
     uint64_t *slots;
     struct page_index *owner;
     struct list_node shadow_link; /* on a list of leaves that hold shadows alone; else empty */
@@ -53,7 +53,7 @@ struct index_pool {
 
 /* Inner nodes of the kernel's tree: only how many children each has (facts 13.1). */
 struct index_inner {
-    uint64_t key;      /* level << 58 | index >> (6 * level); 0: free entry */
+    uint64_t key; /* level << 58 | index >> (6 * level); 0: free entry */
     uint32_t children;
 };
 
@@ -66,8 +66,8 @@ struct page_index {
     struct index_inner *inner;
     uint64_t inner_size;
     uint64_t inner_count;
-    uint64_t max_page;         /* highest page ever present */
-    unsigned height;           /* levels of nodes of the kernel's tree */
+    uint64_t max_page; /* highest page ever present */
+    unsigned height;   /* levels of nodes of the kernel's tree */
 };
 
 void index_pool_init(struct index_pool *pool);

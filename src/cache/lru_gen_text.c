@@ -59,8 +59,8 @@ static void add_details(const struct lruvec *lruvec, struct text *text, uint64_t
     const char *marks = youngest ? "TYFA" : "xxxx";
     text_add(text, "                      ");
     for (unsigned i = 0; i < 4; i++)
-        text_add(text, " %10lu%c",
-                 youngest ? (unsigned long)lruvec->mm_state.stats[i] : 0UL, marks[i]);
+        text_add(text, " %10lu%c", youngest ? (unsigned long)lruvec->mm_state.stats[i] : 0UL,
+                 marks[i]);
     text_add(text, "\n");
 }
 
@@ -132,8 +132,8 @@ struct command {
     uint64_t memcg_id;
     uint64_t node;
     uint64_t seq;
-    int swappiness;       /* -1: the current one */
-    uint64_t option;      /* UINT64_MAX: not given */
+    int swappiness;  /* -1: the current one */
+    uint64_t option; /* UINT64_MAX: not given */
 };
 
 /* The optional swappiness: newer kernels read a word of at most four characters in any base. */

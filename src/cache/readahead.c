@@ -145,8 +145,7 @@ static uint64_t present_before(struct mglru_file *file, uint64_t page, uint32_t 
     return count;
 }
 
-int readahead_sync(struct mglru_cache *cache, struct mglru_file *file, uint64_t page,
-                   uint32_t left)
+int readahead_sync(struct mglru_cache *cache, struct mglru_file *file, uint64_t page, uint32_t left)
 {
     struct readahead *ra = &file->readahead;
     uint32_t max = max_pages(cache);

@@ -15,10 +15,10 @@ struct slab_chunk;
 struct slab {
     size_t object_bytes; /* at least a pointer; objects are aligned to their power of two, <= 64 */
     void *free_list;
-    char *next;          /* unused part of the newest chunk */
+    char *next; /* unused part of the newest chunk */
     char *end;
     struct slab_chunk *chunks;
-    uint64_t bytes;      /* taken from the system */
+    uint64_t bytes; /* taken from the system */
 };
 
 void slab_init(struct slab *slab, size_t object_bytes);

@@ -10,8 +10,7 @@ static long charged_pages(struct mglru_cache *cache, const struct memcg *memcg)
     struct mglru_memcg *user = memcg_user(memcg);
     long pages = user->kernel_pages + user->table_pages + user->fixed_pages;
     struct list_node *pos;
-    list_for_each(pos, &cache->mappings)
-    {
+    list_for_each (pos, &cache->mappings) {
         struct page_index *index = &container_of(pos, struct mglru_mapping, link)->index;
         for (uint64_t i = 0; i < index->table_size; i++) {
             const struct index_leaf *leaf = index->table[i];
@@ -60,8 +59,7 @@ static const char *verify_leaf(const struct index_leaf *leaf)
 static const char *verify_indexes(struct mglru_cache *cache)
 {
     struct list_node *pos;
-    list_for_each(pos, &cache->mappings)
-    {
+    list_for_each (pos, &cache->mappings) {
         struct page_index *index = &container_of(pos, struct mglru_mapping, link)->index;
         for (uint64_t i = 0; i < index->table_size; i++) {
             const char *broken = index->table[i] ? verify_leaf(index->table[i]) : NULL;

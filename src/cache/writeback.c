@@ -93,8 +93,7 @@ static void start_leaf(struct mglru_cache *cache, struct index_leaf *leaf,
 void writeback_start(struct mglru_cache *cache, struct memcg *memcg, uint64_t older_than_ns)
 {
     struct list_node *pos, *tmp;
-    list_for_each_safe(pos, tmp, &cache->dirty_leaves)
-    {
+    list_for_each_safe (pos, tmp, &cache->dirty_leaves) {
         struct index_leaf *leaf = container_of(pos, struct index_leaf, dirty_link);
         if (leaf->dirty_since_ns > older_than_ns)
             return; /* the list is in order of time */

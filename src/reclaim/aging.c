@@ -61,8 +61,7 @@ static bool move_zone_batched(struct lruvec *lruvec, enum lru_type type, unsigne
     struct list_node *run_end = NULL;
     long moved = 0;
     struct list_node *pos, *next;
-    list_for_each_safe(pos, next, src)
-    {
+    list_for_each_safe (pos, next, src) {
         struct folio *folio = folio_of(pos);
         __builtin_prefetch(next, 1);
         unsigned state = generation_state(lruvec, folio);
@@ -101,11 +100,9 @@ bool aging_move_oldest(struct lruvec *lruvec, enum lru_type type, enum aging_alg
     MGLRU_ASSERT(lruvec_gens(lruvec, type) == MAX_NR_GENS);
     unsigned budget = AGING_CHUNK;
     for (unsigned zone = 0; zone < MAX_NR_ZONES; zone++) {
-        bool done = algorithm == AGING_PER_FOLIO
-                        ? move_zone_per_folio(lruvec, type, zone, &budget)
-                    : algorithm == AGING_BATCHED
-                        ? move_zone_batched(lruvec, type, zone, &budget)
-                        : move_zone_splice(lruvec, type, zone);
+        bool done = algorithm == AGING_PER_FOLIO ? move_zone_per_folio(lruvec, type, zone, &budget)
+                    : algorithm == AGING_BATCHED ? move_zone_batched(lruvec, type, zone, &budget)
+                                                 : move_zone_splice(lruvec, type, zone);
         if (!done)
             return false;
     }
@@ -156,8 +153,8 @@ static bool inc_max_seq(struct lruvec *lruvec, uint64_t seq, int swappiness)
     return true;
 }
 
-bool aging_inc_max_seq(struct lruvec *lruvec, struct scan_control *sc, uint64_t seq,
-                       int swappiness, bool force_scan)
+bool aging_inc_max_seq(struct lruvec *lruvec, struct scan_control *sc, uint64_t seq, int swappiness,
+                       bool force_scan)
 {
     struct reclaim *reclaim = lruvec->reclaim;
     MGLRU_ASSERT(seq <= lruvec->max_seq);

@@ -18,8 +18,7 @@ static void drain_adds(struct reclaim *reclaim)
 
 static void activate_now(struct folio *folio)
 {
-    if (!folio_test(folio, FOLIO_LRU) || folio_test(folio, FOLIO_ACTIVE) ||
-        !folio_evictable(folio))
+    if (!folio_test(folio, FOLIO_LRU) || folio_test(folio, FOLIO_ACTIVE) || !folio_evictable(folio))
         return;
     lruvec_del(folio, false);
     folio_set(folio, FOLIO_ACTIVE);

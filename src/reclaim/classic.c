@@ -58,8 +58,8 @@ static bool cost_too_high(const struct lruvec *lruvec)
 {
     uint64_t sizes = 0;
     for (unsigned t = 0; t < LRU_TYPES; t++)
-        sizes += seen_size(lruvec, (enum lru_type)t, false) +
-                 seen_size(lruvec, (enum lru_type)t, true);
+        sizes +=
+            seen_size(lruvec, (enum lru_type)t, false) + seen_size(lruvec, (enum lru_type)t, true);
     return lruvec->cost[0] + lruvec->cost[1] > sizes / 4;
 }
 
@@ -168,8 +168,8 @@ static unsigned long list_size(const struct lruvec *lruvec, const struct scan_co
 static void scan_counts(struct lruvec *lruvec, struct scan_control *sc,
                         unsigned long counts[LRU_UNEVICTABLE])
 {
-    int swappiness = sc->swappiness >= 0 ? sc->swappiness
-                                         : (int)atomic_load_relaxed(&lruvec->memcg->swappiness);
+    int swappiness =
+        sc->swappiness >= 0 ? sc->swappiness : (int)atomic_load_relaxed(&lruvec->memcg->swappiness);
     enum balance balance = choose_balance(lruvec, sc, swappiness);
     uint64_t total = sc->cost[0] + sc->cost[1];
     uint64_t anon_cost = total + sc->cost[LRU_TYPE_ANON];
@@ -191,8 +191,7 @@ static void scan_counts(struct lruvec *lruvec, struct scan_control *sc,
         if (balance == BALANCE_FRACT)
             scan = whole ? (unsigned long)((scan * share[type] + (online ? 0 : whole - 1)) / whole)
                          : 0;
-        else if (balance == BALANCE_NONE ||
-                 (balance == BALANCE_FILE && type != LRU_TYPE_FILE) ||
+        else if (balance == BALANCE_NONE || (balance == BALANCE_FILE && type != LRU_TYPE_FILE) ||
                  (balance == BALANCE_ANON && type != LRU_TYPE_ANON))
             scan = 0;
         counts[l] = scan;
@@ -240,8 +239,9 @@ static unsigned long isolate(struct lruvec *lruvec, struct scan_control *sc, enu
 static void put_back(struct lruvec *lruvec, struct list_node *folios)
 {
     struct list_node *pos;
-    list_for_each(pos, folios) if (folio_test(folio_of(pos), FOLIO_ACTIVE))
-        workingset_age_nonresident(lruvec, folio_pages(folio_of(pos)));
+    list_for_each (pos, folios)
+        if (folio_test(folio_of(pos), FOLIO_ACTIVE))
+            workingset_age_nonresident(lruvec, folio_pages(folio_of(pos)));
     eviction_put_back(folios);
 }
 
@@ -254,8 +254,7 @@ static void shrink_active(struct lruvec *lruvec, struct scan_control *sc, enum l
     lru_batch_drain(lruvec->reclaim);
     unsigned long scanned = isolate(lruvec, sc, list, nr, &taken);
     list_init(&rotated);
-    list_for_each_reverse_safe(pos, tmp, &taken.folios)
-    {
+    list_for_each_reverse_safe (pos, tmp, &taken.folios) {
         struct folio *folio = folio_of(pos);
         bool exec = false;
         int young = folio->map_count ? mm_referenced(sc, folio, &exec) : 0;
@@ -318,8 +317,8 @@ static void adjust_rests(unsigned long rest[LRU_UNEVICTABLE],
     }
 }
 
-static unsigned long shrink_list(struct lruvec *lruvec, struct scan_control *sc,
-                                 enum lru_list list, unsigned long nr)
+static unsigned long shrink_list(struct lruvec *lruvec, struct scan_control *sc, enum lru_list list,
+                                 unsigned long nr)
 {
     if (list == LRU_ACTIVE_ANON || list == LRU_ACTIVE_FILE) {
         if (sc->may_deactivate[list / 2])

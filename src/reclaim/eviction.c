@@ -12,8 +12,7 @@
 
 static void move_to(struct lruvec *lruvec, struct folio *folio, uint64_t seq, bool head)
 {
-    struct list_node *list =
-        &lruvec->folios[gen_of(seq)][folio_type(folio)][folio_zone(folio)];
+    struct list_node *list = &lruvec->folios[gen_of(seq)][folio_type(folio)][folio_zone(folio)];
     if (head)
         list_move_head(list, &folio->lru);
     else
@@ -141,8 +140,7 @@ static void judge_leftovers(struct lruvec *lruvec, struct list_node *folios,
 {
     const struct reclaim_model *model = lruvec->reclaim->model;
     struct list_node *pos, *tmp;
-    list_for_each_reverse_safe(pos, tmp, folios)
-    {
+    list_for_each_reverse_safe (pos, tmp, folios) {
         struct folio *folio = folio_of(pos);
         if (!folio_evictable(folio))
             continue;

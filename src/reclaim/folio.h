@@ -32,18 +32,18 @@ enum folio_flag {
     FOLIO_REFS_ONE = 1u << 2, /* the counter's unit */
     FOLIO_REFS_MASK = 3u << 2,
     FOLIO_STATE_MASK = 15u,
-    FOLIO_ACTIVE = 1u << 4,       /* classic: on the active list; MGLRU: isolated, put back young */
-    FOLIO_LRU = 1u << 5,          /* on a list of its lruvec (not isolated, not in a batch) */
+    FOLIO_ACTIVE = 1u << 4, /* classic: on the active list; MGLRU: isolated, put back young */
+    FOLIO_LRU = 1u << 5,    /* on a list of its lruvec (not isolated, not in a batch) */
     FOLIO_UNEVICTABLE = 1u << 6,
     FOLIO_DIRTY = 1u << 7,
     FOLIO_WRITEBACK = 1u << 8,
-    FOLIO_SWAPBACKED = 1u << 9,   /* type anonymous; clear means type file */
-    FOLIO_SWAPCACHE = 1u << 10,   /* has a swap slot with the same content */
-    FOLIO_RECLAIM = 1u << 11,     /* rotate to the tail when writeback ends */
-    FOLIO_ANON = 1u << 12,        /* belongs to an anonymous region (lazyfree too) */
-    FOLIO_READAHEAD = 1u << 13,   /* marker: reading this starts the next readahead window */
-    FOLIO_PINNED = 1u << 14,      /* somebody holds a reference: cannot be taken */
-    FOLIO_LOCKED = 1u << 15       /* under I/O or truncation: cannot be taken */
+    FOLIO_SWAPBACKED = 1u << 9, /* type anonymous; clear means type file */
+    FOLIO_SWAPCACHE = 1u << 10, /* has a swap slot with the same content */
+    FOLIO_RECLAIM = 1u << 11,   /* rotate to the tail when writeback ends */
+    FOLIO_ANON = 1u << 12,      /* belongs to an anonymous region (lazyfree too) */
+    FOLIO_READAHEAD = 1u << 13, /* marker: reading this starts the next readahead window */
+    FOLIO_PINNED = 1u << 14,    /* somebody holds a reference: cannot be taken */
+    FOLIO_LOCKED = 1u << 15     /* under I/O or truncation: cannot be taken */
 };
 
 #define FOLIO_ZONE_SHIFT 16

@@ -65,7 +65,8 @@ void lruvec_detach(struct memcg *memcg)
         free(own->lruvecs[node]);
     }
     struct list_node *pos, *tmp;
-    list_for_each_safe(pos, tmp, &own->mm_list) mm_destroy(container_of(pos, struct mm, mm_link));
+    list_for_each_safe (pos, tmp, &own->mm_list)
+        mm_destroy(container_of(pos, struct mm, mm_link));
     free(own);
     memcg->reclaim = NULL;
 }

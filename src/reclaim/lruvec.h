@@ -52,12 +52,12 @@ static inline enum lru_list lru_list_of(enum lru_type type, bool active)
 
 /* Iteration state over the address spaces of a memcg, and the two Bloom filters (facts 2.2). */
 struct mm_state {
-    uint64_t seq;            /* the walk that was finished last */
-    struct list_node *head;  /* where the current iteration stands; NULL: not begun */
-    struct list_node *tail;  /* where the previous iteration ended; NULL: never ran */
-    uint64_t *filters[2];    /* by seq mod 2; NULL while no process maps anything */
-    bool filter_used[2];     /* false: the test says yes and updates do nothing (2.3) */
-    uint64_t stats[4];       /* leaf total, leaf young, non-leaf found, non-leaf added */
+    uint64_t seq;           /* the walk that was finished last */
+    struct list_node *head; /* where the current iteration stands; NULL: not begun */
+    struct list_node *tail; /* where the previous iteration ended; NULL: never ran */
+    uint64_t *filters[2];   /* by seq mod 2; NULL while no process maps anything */
+    bool filter_used[2];    /* false: the test says yes and updates do nothing (2.3) */
+    uint64_t stats[4];      /* leaf total, leaf young, non-leaf found, non-leaf added */
 };
 
 struct lruvec {
@@ -163,14 +163,14 @@ struct reclaim {
     struct memcg_tree *tree;
     unsigned nodes;
     uint32_t page_bytes;
-    uint64_t swap_pages;  /* capacity of swap; 0: none */
-    bool stat_always;     /* decide by exact counters instead of the last flush */
+    uint64_t swap_pages; /* capacity of swap; 0: none */
+    bool stat_always;    /* decide by exact counters instead of the last flush */
 
     /* Switches (facts 9.1); plain state of the cache. */
-    bool enabled;      /* bit 0: MGLRU */
-    bool mm_walk;      /* bit 1: page-table walks */
-    bool nonleaf;      /* bit 2: accessed bit of non-leaf entries */
-    bool switching;    /* folios are half moved between the algorithms */
+    bool enabled;   /* bit 0: MGLRU */
+    bool mm_walk;   /* bit 1: page-table walks */
+    bool nonleaf;   /* bit 2: accessed bit of non-leaf entries */
+    bool switching; /* folios are half moved between the algorithms */
     uint32_t min_ttl_ms;
     uint64_t now_ns;
 

@@ -69,7 +69,8 @@ void mm_destroy(struct mm *mm)
 {
     cursors_leave(mm);
     struct list_node *pos, *tmp;
-    list_for_each_safe(pos, tmp, &mm->vmas) vma_destroy(container_of(pos, struct vma, mm_link));
+    list_for_each_safe (pos, tmp, &mm->vmas)
+        vma_destroy(container_of(pos, struct vma, mm_link));
     list_del(&mm->mm_link);
     free(mm);
 }
@@ -91,8 +92,7 @@ struct vma *vma_create(struct mm *mm, struct page_mapping *mapping, bool exec)
 void vma_destroy(struct vma *vma)
 {
     struct list_node *pos, *tmp;
-    list_for_each_safe(pos, tmp, &vma->tables)
-    {
+    list_for_each_safe (pos, tmp, &vma->tables) {
         struct page_table *table = container_of(pos, struct page_table, link);
         for (unsigned i = 0; i < PTRS_PER_TABLE; i++) {
             struct folio *folio = (struct folio *)(table->entries[i] & ~(uintptr_t)PTE_FLAGS);
@@ -145,7 +145,8 @@ static int index_reserve(struct vma *vma, uint64_t tables)
     vma->index = index;
     vma->index_size = size;
     struct list_node *pos;
-    list_for_each(pos, &vma->tables) index_insert(vma, container_of(pos, struct page_table, link));
+    list_for_each (pos, &vma->tables)
+        index_insert(vma, container_of(pos, struct page_table, link));
     return 0;
 }
 
@@ -212,8 +213,7 @@ bool vma_touch(struct vma *vma, uint64_t index, bool write)
 void mm_unmap_folio(struct folio *folio)
 {
     struct list_node *pos;
-    list_for_each(pos, &folio->mapping->vmas)
-    {
+    list_for_each (pos, &folio->mapping->vmas) {
         struct vma *vma = container_of(pos, struct vma, mapping_link);
         for (long i = 0; i < folio_pages(folio) && folio->map_count; i++) {
             uintptr_t *entry = vma_entry(vma, folio->index + (uint64_t)i, NULL);
@@ -233,13 +233,11 @@ void mm_unmap_folio(struct folio *folio)
 void mm_discard_all(struct memcg *memcg)
 {
     struct list_node *mm_pos, *mm_tmp, *pos, *tmp, *table_pos, *table_tmp;
-    list_for_each_safe(mm_pos, mm_tmp, &memcg_reclaim(memcg)->mm_list)
-    {
+    list_for_each_safe (mm_pos, mm_tmp, &memcg_reclaim(memcg)->mm_list) {
         struct mm *mm = container_of(mm_pos, struct mm, mm_link);
-        list_for_each_safe(pos, tmp, &mm->vmas)
-        {
+        list_for_each_safe (pos, tmp, &mm->vmas) {
             struct vma *vma = container_of(pos, struct vma, mm_link);
-            list_for_each_safe(table_pos, table_tmp, &vma->tables)
+            list_for_each_safe (table_pos, table_tmp, &vma->tables)
                 free(container_of(table_pos, struct page_table, link));
             free(vma->index);
             free(vma);
@@ -255,9 +253,8 @@ uint64_t mm_bytes(const struct reclaim *reclaim)
     struct memcg *root = reclaim->tree->root;
     struct list_node *mm_pos, *pos;
     for (struct memcg *memcg = root; memcg; memcg = memcg_next(root, memcg))
-        list_for_each(mm_pos, &memcg_reclaim(memcg)->mm_list)
-            list_for_each(pos, &container_of(mm_pos, struct mm, mm_link)->vmas)
-            {
+        list_for_each (mm_pos, &memcg_reclaim(memcg)->mm_list)
+            list_for_each (pos, &container_of(mm_pos, struct mm, mm_link)->vmas) {
                 const struct vma *vma = container_of(pos, struct vma, mm_link);
                 bytes += vma->tables_count * sizeof(struct page_table) +
                          vma->index_size * sizeof(*vma->index) + sizeof(*vma);

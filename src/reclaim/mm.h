@@ -28,14 +28,14 @@ struct mm {
     struct list_node mm_link; /* memcg_reclaim.mm_list */
     struct list_node vmas;    /* struct vma, by mm_link, in order of creation */
     struct memcg *memcg;
-    bool ran;                 /* was on a CPU since the last walk (the kernel's per-node bitmap) */
+    bool ran; /* was on a CPU since the last walk (the kernel's per-node bitmap) */
 };
 
 struct page_table {
-    struct list_node link;    /* vma.tables */
-    uint64_t first;           /* page index of entry 0; a multiple of 512 */
-    uint64_t id;              /* stands for the address of its entry; key of the Bloom filter */
-    bool young;               /* accessed bit of the entry that points to this table */
+    struct list_node link; /* vma.tables */
+    uint64_t first;        /* page index of entry 0; a multiple of 512 */
+    uint64_t id;           /* stands for the address of its entry; key of the Bloom filter */
+    bool young;            /* accessed bit of the entry that points to this table */
     uintptr_t entries[PTRS_PER_TABLE];
 };
 
@@ -45,24 +45,24 @@ struct vma {
     struct mm *mm;
     struct page_mapping *mapping;
     struct list_node tables;
-    struct page_table **index;     /* by first / 512, NULL where absent */
+    struct page_table **index; /* by first / 512, NULL where absent */
     uint64_t index_size;
     uint64_t tables_count;
-    uint64_t end;                  /* one past the highest page mapped so far */
+    uint64_t end; /* one past the highest page mapped so far */
     bool exec;
-    bool no_recency;               /* sequential or random advice: walks skip it */
+    bool no_recency; /* sequential or random advice: walks skip it */
     bool locked;
 };
 
 /* Deltas of one walk, flushed in one go (facts 2.3). */
 struct mm_walk {
-    struct lruvec *lruvec;  /* NULL: no walk object exists */
+    struct lruvec *lruvec; /* NULL: no walk object exists */
     uint64_t seq;
     long nr_pages[MAX_NR_GENS][LRU_TYPES][MAX_NR_ZONES];
     unsigned batched;
     int swappiness;
     bool force_scan;
-    uint64_t stats[4];      /* leaf total, leaf young, non-leaf found, non-leaf added */
+    uint64_t stats[4]; /* leaf total, leaf young, non-leaf found, non-leaf added */
 };
 
 struct mm *mm_create(struct memcg *memcg);

@@ -20,8 +20,12 @@ enum aging_algorithm {
     AGING_SPLICE     /* one splice and one addition a zone; needs absolute sequence numbers */
 };
 
-enum reference_verdict { REFERENCE_RECLAIM, REFERENCE_RECLAIM_CLEAN, REFERENCE_KEEP,
-                         REFERENCE_ACTIVATE };
+enum reference_verdict {
+    REFERENCE_RECLAIM,
+    REFERENCE_RECLAIM_CLEAN,
+    REFERENCE_KEEP,
+    REFERENCE_ACTIVATE
+};
 
 /* What the shadow entry of a refaulting page says. */
 struct shadow {
@@ -46,34 +50,34 @@ struct reclaim_model {
     enum aging_algorithm aging;
 
     /* Reference state (low four bits of folio->flags) tables. */
-    uint8_t marked[16];      /* state after one more access through a file descriptor */
-    uint8_t refs[16];        /* accesses that the state remembers */
+    uint8_t marked[16]; /* state after one more access through a file descriptor */
+    uint8_t refs[16];   /* accesses that the state remembers */
     uint8_t tier[16];
-    uint16_t fully;          /* bit s: state s is always protected at eviction */
-    uint8_t bump_clears;     /* state bits that a move to the next generation clears */
+    uint16_t fully;            /* bit s: state s is always protected at eviction */
+    uint8_t bump_clears;       /* state bits that a move to the next generation clears */
     uint8_t active_add_clears; /* state bits that adding an active folio clears */
 
-    bool absolute_seq;       /* effective generation = max(stored, min_seq) */
-    bool protect_to_head;    /* sort rule 3 moves to the head, else to the tail */
-    bool protect_skips_full; /* fully referenced folios are not counted as protected */
-    bool bump_counts;        /* inc_min_seq counts protected folios */
-    bool fill_keeps_order;   /* switching on puts inactive folios into the oldest generation */
+    bool absolute_seq;          /* effective generation = max(stored, min_seq) */
+    bool protect_to_head;       /* sort rule 3 moves to the head, else to the tail */
+    bool protect_skips_full;    /* fully referenced folios are not counted as protected */
+    bool bump_counts;           /* inc_min_seq counts protected folios */
+    bool fill_keeps_order;      /* switching on puts inactive folios into the oldest generation */
     bool deactivate_checks_gen; /* row 4: folios of the oldest generation are left alone */
-    bool protects_on_direct; /* row 23: direct global reclaim computes protection itself */
-    bool skips_isolated;     /* row 28: promotion never touches a folio off the lists */
-    bool keeps_contended;    /* row 29 */
-    bool switch_runs_both;   /* row 14 */
-    bool reparents_folios;   /* rows 25..27: a removed memcg's folios move to the parent */
-    bool exact_batches;      /* reclaim takes what it asked for, else whole batches of 64 */
-    bool swapin_uses_cache;  /* swap-in passes the swap cache */
-    bool stock_slots;        /* seven stock slots a CPU, else one */
-    bool anon_only;          /* swappiness "max" exists (row 11) */
-    bool global_proactive;   /* row 13: lru_gen '-' counts as global reclaim */
-    bool shadow_has_refs;    /* the shadow's W bit says that refs > 0, else that W was set */
-    bool cost_in_ancestors;  /* classic cost is charged to ancestors too (facts 12.6) */
-    bool large_readahead;    /* readahead brings folios of several pages */
-    bool max_event_always;   /* row 32 */
-    bool oldest_populated;   /* our own model: row 37's idea */
+    bool protects_on_direct;    /* row 23: direct global reclaim computes protection itself */
+    bool skips_isolated;        /* row 28: promotion never touches a folio off the lists */
+    bool keeps_contended;       /* row 29 */
+    bool switch_runs_both;      /* row 14 */
+    bool reparents_folios;      /* rows 25..27: a removed memcg's folios move to the parent */
+    bool exact_batches;         /* reclaim takes what it asked for, else whole batches of 64 */
+    bool swapin_uses_cache;     /* swap-in passes the swap cache */
+    bool stock_slots;           /* seven stock slots a CPU, else one */
+    bool anon_only;             /* swappiness "max" exists (row 11) */
+    bool global_proactive;      /* row 13: lru_gen '-' counts as global reclaim */
+    bool shadow_has_refs;       /* the shadow's W bit says that refs > 0, else that W was set */
+    bool cost_in_ancestors;     /* classic cost is charged to ancestors too (facts 12.6) */
+    bool large_readahead;       /* readahead brings folios of several pages */
+    bool max_event_always;      /* row 32 */
+    bool oldest_populated;      /* our own model: row 37's idea */
 
     /* Sequence number that an added folio gets (1.6). */
     uint64_t (*add_seq)(const struct lruvec *lruvec, const struct folio *folio, bool tail);
@@ -83,8 +87,8 @@ struct reclaim_model {
     uint64_t (*walk_flags)(uint64_t flags, uint64_t seq, bool exec_file);
     /* Found young by the rmap walk without a walk object; true: promote (1.5). */
     bool (*rmap_refs)(struct folio *folio, bool exec_file);
-    enum reference_verdict (*references)(struct reclaim *reclaim, struct folio *folio,
-                                         int young, bool exec);
+    enum reference_verdict (*references)(struct reclaim *reclaim, struct folio *folio, int young,
+                                         bool exec);
     /* Reference flags of a folio just isolated (3.3). */
     uint64_t (*isolated_flags)(uint64_t flags);
     /* Flags of a folio that could not be evicted, before it is put back (3.5). True: retry it. */

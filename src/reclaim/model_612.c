@@ -9,15 +9,14 @@
 
 #include "base/bits.h"
 
-
 static uint64_t add_seq(const struct lruvec *lruvec, const struct folio *folio, bool tail)
 {
     enum lru_type type = folio_type(folio);
     uint64_t oldest = lruvec->min_seq[type];
     if (folio_test(folio, FOLIO_ACTIVE))
         return lruvec->max_seq;
-    bool waits = folio_test(folio, FOLIO_RECLAIM) &&
-                 folio_test(folio, FOLIO_DIRTY | FOLIO_WRITEBACK);
+    bool waits =
+        folio_test(folio, FOLIO_RECLAIM) && folio_test(folio, FOLIO_DIRTY | FOLIO_WRITEBACK);
     if ((type == LRU_TYPE_ANON && !folio_test(folio, FOLIO_SWAPCACHE)) || waits)
         return lruvec->max_seq - 1;
     if (tail || oldest + MIN_NR_GENS >= lruvec->max_seq)
@@ -262,10 +261,22 @@ const struct reclaim_model model_612 = {
     .name = "6.12",
     .aging = AGING_PER_FOLIO,
     .marked = {
-        /* counter 0 */ STATE(1, 0, 0), STATE(1, 1, 0), STATE(1, 1, 0), STATE(1, 1, 1),
-        /* counter 1 */ STATE(1, 0, 1), STATE(1, 1, 1), STATE(1, 1, 1), STATE(1, 1, 2),
-        /* counter 2 */ STATE(1, 0, 2), STATE(1, 1, 2), STATE(1, 1, 2), STATE(1, 1, 3),
-        /* counter 3 */ STATE(1, 0, 3), STATE(1, 1, 3), STATE(1, 1, 3), STATE(1, 1, 3),
+        /* counter 0 */ STATE(1, 0, 0),
+        STATE(1, 1, 0),
+        STATE(1, 1, 0),
+        STATE(1, 1, 1),
+        /* counter 1 */ STATE(1, 0, 1),
+        STATE(1, 1, 1),
+        STATE(1, 1, 1),
+        STATE(1, 1, 2),
+        /* counter 2 */ STATE(1, 0, 2),
+        STATE(1, 1, 2),
+        STATE(1, 1, 2),
+        STATE(1, 1, 3),
+        /* counter 3 */ STATE(1, 0, 3),
+        STATE(1, 1, 3),
+        STATE(1, 1, 3),
+        STATE(1, 1, 3),
     },
     .refs = {0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4},
     .tier = {0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 3, 3},

@@ -17,8 +17,8 @@ static uint64_t add_seq(const struct lruvec *lruvec, const struct folio *folio, 
 {
     enum lru_type type = folio_type(folio);
     unsigned distance; /* generations from the youngest, counted from 1 */
-    bool waits = folio_test(folio, FOLIO_RECLAIM) &&
-                 folio_test(folio, FOLIO_DIRTY | FOLIO_WRITEBACK);
+    bool waits =
+        folio_test(folio, FOLIO_RECLAIM) && folio_test(folio, FOLIO_DIRTY | FOLIO_WRITEBACK);
     if (folio_test(folio, FOLIO_ACTIVE))
         distance = folio_test(folio, FOLIO_WORKINGSET) ? 1 : 2;
     else if (tail)
@@ -271,8 +271,8 @@ static struct refault_result refault(const struct lruvec *lruvec, struct folio *
                STATE(1, 0, 0), STATE(1, 0, 3), STATE(1, 1, 0), STATE(1, 1, 3),                     \
                STATE(1, 0, 0), STATE(1, 1, 3), STATE(1, 1, 0), STATE(1, 1, 3)},                    \
     .refs = {0, 1, 0, 1, 0, 2, 0, 2, 0, 3, 0, 3, 0, 4, 0, 4},                                      \
-    .tier = {0, 0, 3, 3, 0, 1, 3, 3, 0, 2, 3, 3, 0, 2, 3, 3},                                      \
-    .fully = 1u << STATE(1, 1, 3), .bump_clears = FOLIO_REFS_MASK | FOLIO_REFERENCED
+    .tier = {0, 0, 3, 3, 0, 1, 3, 3, 0, 2, 3, 3, 0, 2, 3, 3}, .fully = 1u << STATE(1, 1, 3),       \
+    .bump_clears = FOLIO_REFS_MASK | FOLIO_REFERENCED
 
 #define COMMON_FLAGS                                                                               \
     .protect_to_head = true, .protect_skips_full = true, .deactivate_checks_gen = true,            \

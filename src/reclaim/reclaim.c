@@ -55,8 +55,7 @@ void reclaim_count_scan(struct lruvec *lruvec, struct scan_control *sc, enum lru
                 : sc->proactive ? MEMCG_PGSCAN_PROACTIVE
                                 : MEMCG_PGSCAN_DIRECT,
                 (long)pages);
-    lruvec_stat(lruvec, type == LRU_TYPE_ANON ? MEMCG_PGSCAN_ANON : MEMCG_PGSCAN_FILE,
-                (long)pages);
+    lruvec_stat(lruvec, type == LRU_TYPE_ANON ? MEMCG_PGSCAN_ANON : MEMCG_PGSCAN_FILE, (long)pages);
 }
 
 void reclaim_count_steal(struct lruvec *lruvec, struct scan_control *sc, enum lru_type type,
@@ -127,9 +126,8 @@ static unsigned long seen_pages(const struct lruvec *lruvec)
     unsigned long pages = 0;
     for (size_t i = 0; i < MGLRU_ARRAY_LEN(items); i++)
         pages += (unsigned long)memcg_stat_local_flushed(lruvec->memcg, lruvec->node, items[i]);
-    long slab =
-        memcg_stat_local_flushed(lruvec->memcg, lruvec->node, MEMCG_SLAB_RECLAIMABLE) +
-        memcg_stat_local_flushed(lruvec->memcg, lruvec->node, MEMCG_SLAB_UNRECLAIMABLE);
+    long slab = memcg_stat_local_flushed(lruvec->memcg, lruvec->node, MEMCG_SLAB_RECLAIMABLE) +
+                memcg_stat_local_flushed(lruvec->memcg, lruvec->node, MEMCG_SLAB_UNRECLAIMABLE);
     return pages + (unsigned long)slab / lruvec->reclaim->page_bytes;
 }
 
@@ -138,8 +136,7 @@ void reclaim_shrink_slab(struct lruvec *lruvec, struct scan_control *sc)
 {
     struct reclaim *reclaim = lruvec->reclaim;
     struct memcg *memcg = lruvec->memcg;
-    unsigned long nodes =
-        reclaim->host->shadow_nodes(reclaim->host_context, memcg, lruvec->node);
+    unsigned long nodes = reclaim->host->shadow_nodes(reclaim->host_context, memcg, lruvec->node);
     if (!nodes)
         return;
     unsigned long allowed = seen_pages(lruvec) >> 3;
@@ -207,8 +204,7 @@ static void shrink_subtree(struct scan_control *sc, unsigned node)
 static void shrink_node(struct scan_control *sc, unsigned node)
 {
     const struct reclaim *reclaim = sc->reclaim;
-    bool classic = !reclaim->enabled ||
-                   (reclaim->switching && reclaim->model->switch_runs_both);
+    bool classic = !reclaim->enabled || (reclaim->switching && reclaim->model->switch_runs_both);
     if (!sc->target && reclaim->enabled) {
         lru_batch_drain(sc->reclaim);
         memcg_lru_shrink(sc, node);
@@ -358,13 +354,14 @@ int reclaim_age_seq(struct reclaim *reclaim, struct lruvec *lruvec, uint64_t seq
     return aging_inc_max_seq(lruvec, &sc, max_seq, swappiness, force_scan) ? 0 : MGLRU_EEXIST;
 }
 
-int reclaim_evict_seq(struct reclaim *reclaim, struct lruvec *lruvec, uint64_t seq,
-                      int swappiness, unsigned long nr)
+int reclaim_evict_seq(struct reclaim *reclaim, struct lruvec *lruvec, uint64_t seq, int swappiness,
+                      unsigned long nr)
 {
     struct scan_control sc;
     /* Row 13: the command once counted as global reclaim. */
     struct memcg *target = reclaim->model->global_proactive ? NULL : lruvec->memcg;
-    struct reclaim_request request = {.target = target, .may_swap = true,
+    struct reclaim_request request = {.target = target,
+                                      .may_swap = true,
                                       .proactive = reclaim->model->anon_only,
                                       .swappiness = swappiness};
     init_control(&sc, reclaim, &request);

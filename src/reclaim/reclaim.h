@@ -34,17 +34,17 @@ struct scan_control {
     unsigned long nr_to_reclaim; /* pages */
     unsigned long nr_reclaimed;
     unsigned long nr_scanned;
-    int priority;                /* DEF_PRIORITY .. 0 */
-    unsigned reclaim_zone;       /* highest zone that helps the caller */
-    int swappiness;              /* of a proactive request; -1: the memcg's own */
+    int priority;          /* DEF_PRIORITY .. 0 */
+    unsigned reclaim_zone; /* highest zone that helps the caller */
+    int swappiness;        /* of a proactive request; -1: the memcg's own */
     bool may_swap;
     bool may_unmap;
     bool may_io;
     bool may_writepage;
     bool proactive;
-    bool background;             /* kswapd */
+    bool background; /* kswapd */
     bool full_walk;
-    bool low_reclaim;            /* memory.low is ignored in this pass */
+    bool low_reclaim; /* memory.low is ignored in this pass */
     bool low_skipped;
     bool force_deactivate;
     bool skipped_deactivate;
@@ -53,24 +53,24 @@ struct scan_control {
     bool file_is_tiny;
     uint64_t cost[LRU_TYPES];
     struct scan_counts counts;
-    struct mm_walk walk;         /* live while walk.lruvec is set */
+    struct mm_walk walk; /* live while walk.lruvec is set */
 };
 
 /* Output of one isolation. */
 struct isolation {
     struct list_node folios; /* newest at the head; reclaim goes from the tail */
     unsigned long pages;
-    unsigned long nr;        /* folios that may be looked at */
+    unsigned long nr; /* folios that may be looked at */
     enum lru_type type;
-    unsigned tier;           /* highest tier that may go */
+    unsigned tier; /* highest tier that may go */
 };
 
 struct reclaim_request {
-    struct memcg *target;    /* NULL: global */
+    struct memcg *target; /* NULL: global */
     unsigned long pages;
     bool may_swap;
     bool proactive;
-    int swappiness;          /* proactive only; -1: the memcg's own */
+    int swappiness; /* proactive only; -1: the memcg's own */
 };
 
 /* Creates the per-cache state. The tree's root memcg must exist; its lruvecs are made here. */
@@ -83,8 +83,8 @@ int reclaim_init(struct reclaim *reclaim);
 unsigned long reclaim_run(struct reclaim *reclaim, const struct reclaim_request *request);
 
 /* Evicts generations up to and including @seq, or @nr pages (lru_gen '-'). 0 or MGLRU_EINVAL. */
-int reclaim_evict_seq(struct reclaim *reclaim, struct lruvec *lruvec, uint64_t seq,
-                      int swappiness, unsigned long nr);
+int reclaim_evict_seq(struct reclaim *reclaim, struct lruvec *lruvec, uint64_t seq, int swappiness,
+                      unsigned long nr);
 
 /* Creates a youngest generation (lru_gen '+'). 0 or MGLRU_EINVAL, _ERANGE, _EEXIST. */
 int reclaim_age_seq(struct reclaim *reclaim, struct lruvec *lruvec, uint64_t seq, int swappiness,
@@ -129,8 +129,8 @@ void folio_rotate_reclaimable(struct folio *folio);
 /* --- aging.c ------------------------------------------------------------------------------- */
 
 /* True: a youngest generation was created by this call (2.2, 2.5). */
-bool aging_inc_max_seq(struct lruvec *lruvec, struct scan_control *sc, uint64_t seq,
-                       int swappiness, bool force_scan);
+bool aging_inc_max_seq(struct lruvec *lruvec, struct scan_control *sc, uint64_t seq, int swappiness,
+                       bool force_scan);
 /* Raises the parent for a reparenting: max_seq + 1 without a walk. */
 void aging_bump(struct lruvec *lruvec, int swappiness);
 /* True: min_seq of a type moved past empty generations (2.8). */
@@ -202,8 +202,7 @@ void classic_note_cost(struct lruvec *lruvec, enum lru_type type, long io, long 
 
 /* --- memcg_lru.c --------------------------------------------------------------------------- */
 
-enum memcg_lru_op { MEMCG_LRU_NOP, MEMCG_LRU_HEAD, MEMCG_LRU_TAIL, MEMCG_LRU_OLD,
-                    MEMCG_LRU_YOUNG };
+enum memcg_lru_op { MEMCG_LRU_NOP, MEMCG_LRU_HEAD, MEMCG_LRU_TAIL, MEMCG_LRU_OLD, MEMCG_LRU_YOUNG };
 void memcg_lru_init(struct memcg_lru *lru);
 void memcg_lru_online(struct lruvec *lruvec);
 void memcg_lru_offline(struct lruvec *lruvec);

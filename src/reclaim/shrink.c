@@ -116,8 +116,7 @@ unsigned long shrink_folios(struct scan_control *sc, struct list_node *folios,
     struct reclaim *reclaim = sc->reclaim;
     unsigned long reclaimed = 0;
     struct list_node *pos, *tmp;
-    list_for_each_reverse_safe(pos, tmp, folios)
-    {
+    list_for_each_reverse_safe (pos, tmp, folios) {
         struct folio *folio = folio_of(pos);
         unsigned long pages = (unsigned long)folio_pages(folio);
         enum verdict verdict = judge(sc, folio);

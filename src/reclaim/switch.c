@@ -80,7 +80,8 @@ void reclaim_switch(struct reclaim *reclaim, bool enabled, void (*pause)(void *)
 static void adopt_list(struct lruvec *parent, struct list_node *to, struct list_node *from)
 {
     struct list_node *pos;
-    list_for_each(pos, from) folio_of(pos)->lruvec = parent;
+    list_for_each (pos, from)
+        folio_of(pos)->lruvec = parent;
     list_splice_tail(to, from);
 }
 

@@ -27,8 +27,7 @@ static const char *walk_generation(const struct lruvec *lruvec, unsigned gen, un
                                    unsigned zone, struct tally *tally)
 {
     struct list_node *pos;
-    list_for_each(pos, &lruvec->folios[gen][type][zone])
-    {
+    list_for_each (pos, &lruvec->folios[gen][type][zone]) {
         const struct folio *folio = folio_of(pos);
         long pages = folio_pages(folio);
         if (pos->next->prev != pos)
@@ -44,8 +43,7 @@ static const char *walk_generation(const struct lruvec *lruvec, unsigned gen, un
             return fail(lruvec, "I5: active flag on a listed folio", 1, 0);
         uint64_t seq = generation_seq(lruvec, folio);
         if (seq > lruvec->max_seq)
-            return fail(lruvec, "generation beyond the youngest", (long)seq,
-                        (long)lruvec->max_seq);
+            return fail(lruvec, "generation beyond the youngest", (long)seq, (long)lruvec->max_seq);
         tally->by_gen[gen_of(seq)][type][zone] += pages;
         tally->on_list[type] += pages;
         bool active = seq + MIN_NR_GENS > lruvec->max_seq;
@@ -68,11 +66,9 @@ static const char *walk_classic(const struct lruvec *lruvec, struct tally *tally
 {
     struct list_node *pos;
     for (unsigned l = 0; l < NR_LRU_LISTS; l++)
-        list_for_each(pos, &lruvec->lists[l])
-        {
+        list_for_each (pos, &lruvec->lists[l]) {
             const struct folio *folio = folio_of(pos);
-            if (folio->lruvec != lruvec || folio_has_seq(folio) ||
-                !folio_test(folio, FOLIO_LRU))
+            if (folio->lruvec != lruvec || folio_has_seq(folio) || !folio_test(folio, FOLIO_LRU))
                 return fail(lruvec, "classic list holds a foreign folio", (long)l, -1);
             tally->lists[folio_zone(folio)][l] += folio_pages(folio);
         }
@@ -89,8 +85,7 @@ static const char *check_sizes(const struct lruvec *lruvec, const struct tally *
                                 tally->by_gen[gen][t][zone]);
         for (unsigned l = 0; l < NR_LRU_LISTS; l++)
             if (tally->lists[zone][l] != lruvec->lru_size[zone][l])
-                return fail(lruvec, "list size", lruvec->lru_size[zone][l],
-                            tally->lists[zone][l]);
+                return fail(lruvec, "list size", lruvec->lru_size[zone][l], tally->lists[zone][l]);
     }
     return NULL;
 }
@@ -102,8 +97,8 @@ static const char *check_enabled(const struct lruvec *lruvec, const struct tally
     for (unsigned t = 0; t < LRU_TYPES; t++) {
         if (!lruvec->enabled && tally->on_list[t])
             return fail(lruvec, "I8: generations while off", tally->on_list[t], 0);
-        if (lruvec->enabled && (!list_empty(&lruvec->lists[2 * t]) ||
-                                !list_empty(&lruvec->lists[2 * t + 1])))
+        if (lruvec->enabled &&
+            (!list_empty(&lruvec->lists[2 * t]) || !list_empty(&lruvec->lists[2 * t + 1])))
             return fail(lruvec, "I8: classic lists while on", 1, 0);
     }
     return NULL;
@@ -131,7 +126,8 @@ static const char *verify_memcg_lru(const struct reclaim *reclaim, unsigned node
         long count = 0;
         struct list_node *pos;
         for (unsigned bin = 0; bin < MEMCG_NR_BINS; bin++)
-            list_for_each(pos, &lru->fifo[gen][bin]) count++;
+            list_for_each (pos, &lru->fifo[gen][bin])
+                count++;
         if (count != lru->nr_memcgs[gen])
             return "memcg LRU: count of a generation differs from its lists";
         if (count && gen == (lru->seq + 2) % MEMCG_NR_GENS)

@@ -90,8 +90,7 @@ static void walk_promote(struct mm_walk *walk, struct folio *folio, uint64_t seq
     }
     uint64_t old = generation_seq(lruvec, folio);
     /* What a splice left uncleared must not count as an earlier sighting. */
-    uint64_t flags = (folio->flags & ~(uint64_t)FOLIO_STATE_MASK) |
-                     generation_state(lruvec, folio);
+    uint64_t flags = (folio->flags & ~(uint64_t)FOLIO_STATE_MASK) | generation_state(lruvec, folio);
     flags = model->walk_flags(flags, seq, exec && folio_type(folio) == LRU_TYPE_FILE);
     bool moved = (flags & FOLIO_SEQ_MASK) != (folio->flags & FOLIO_SEQ_MASK);
     if (!moved)
@@ -167,8 +166,7 @@ static void walk_vma(struct mm_walk *walk, struct vma *vma)
     struct reclaim *reclaim = walk->lruvec->reclaim;
     struct mm_state *state = &walk->lruvec->mm_state;
     struct list_node *pos;
-    list_for_each(pos, &vma->tables)
-    {
+    list_for_each (pos, &vma->tables) {
         struct page_table *table = container_of(pos, struct page_table, link);
         if (reclaim->nonleaf && !walk->force_scan) {
             if (!table->young)
@@ -188,8 +186,7 @@ static void walk_vma(struct mm_walk *walk, struct vma *vma)
 static void walk_mm(struct mm_walk *walk, struct mm *mm)
 {
     struct list_node *pos;
-    list_for_each(pos, &mm->vmas)
-    {
+    list_for_each (pos, &mm->vmas) {
         struct vma *vma = container_of(pos, struct vma, mm_link);
         if (!skip_vma(vma, walk->swappiness))
             walk_vma(walk, vma);
@@ -342,8 +339,7 @@ int mm_referenced(struct scan_control *sc, struct folio *folio, bool *exec)
     struct list_node *pos;
 
     *exec = false;
-    list_for_each(pos, &folio->mapping->vmas)
-    {
+    list_for_each (pos, &folio->mapping->vmas) {
         struct vma *vma = container_of(pos, struct vma, mapping_link);
         if (vma->no_recency || (sc->target && !memcg_is_descendant(vma->mm->memcg, sc->target)))
             continue;

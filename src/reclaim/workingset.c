@@ -54,8 +54,7 @@ static uint64_t evict_generation(struct lruvec *lruvec, const struct folio *foli
     unsigned refs = model->refs[state];
     lruvec->evicted[type][model->tier[state]] += (unsigned long)folio_pages(folio);
     uint64_t token = lruvec->min_seq[type] << 2 | (refs ? refs - 1 : 0);
-    bool workingset =
-        model->shadow_has_refs ? refs > 0 : (folio->flags & FOLIO_WORKINGSET) != 0;
+    bool workingset = model->shadow_has_refs ? refs > 0 : (folio->flags & FOLIO_WORKINGSET) != 0;
     return pack(lruvec, token, workingset);
 }
 
@@ -66,8 +65,7 @@ uint64_t workingset_evict(struct reclaim *reclaim, struct folio *folio, struct m
     /* Classic: by the age of the lruvec whose limit made room (12.7). */
     struct memcg *memcg = target ? target : reclaim->tree->root;
     struct lruvec *lruvec = memcg_lruvec(memcg, folio->lruvec->node);
-    uint64_t shadow =
-        pack(lruvec, lruvec->nonresident_age, folio_test(folio, FOLIO_WORKINGSET));
+    uint64_t shadow = pack(lruvec, lruvec->nonresident_age, folio_test(folio, FOLIO_WORKINGSET));
     workingset_age_nonresident(lruvec, folio_pages(folio));
     return shadow;
 }
@@ -91,14 +89,12 @@ static bool refault_generation(struct reclaim *reclaim, struct folio *folio,
         return false; /* somebody else's page now: nothing is counted */
     lruvec_stat(lruvec, anon ? MEMCG_WORKINGSET_REFAULT_ANON : MEMCG_WORKINGSET_REFAULT_FILE,
                 pages);
-    struct refault_result result =
-        reclaim->model->refault(lruvec, folio, shadow, in_fault);
+    struct refault_result result = reclaim->model->refault(lruvec, folio, shadow, in_fault);
     if (!result.recent)
         return false;
     lruvec->refaulted[type][result.tier] += (unsigned long)pages;
     if (result.activate)
-        lruvec_stat(lruvec,
-                    anon ? MEMCG_WORKINGSET_ACTIVATE_ANON : MEMCG_WORKINGSET_ACTIVATE_FILE,
+        lruvec_stat(lruvec, anon ? MEMCG_WORKINGSET_ACTIVATE_ANON : MEMCG_WORKINGSET_ACTIVATE_FILE,
                     pages);
     if (result.restored)
         lruvec_stat(lruvec, anon ? MEMCG_WORKINGSET_RESTORE_ANON : MEMCG_WORKINGSET_RESTORE_FILE,
