@@ -187,8 +187,9 @@ int memcg_find(struct memcg_tree *tree, const char *path, struct memcg **out);
  * this call) as soon as nothing refers to it. Prepaid pages for it are drained. With params that
  * reparent, the charges of its memory and its counters of present amounts (sizes, not events) are
  * handed to the parent: reclaim/ has moved its folios there before, and uncharges them from the
- * parent later (from the root: nothing, since it is free). Swap stays with the dying memcg. @cpu: the caller's. MGLRU_EBUSY: it has online
- * children; MGLRU_EINVAL: the root; MGLRU_ENOENT: already dying.
+ * parent later (from the root: nothing, since it is free). Swap stays with the dying memcg.
+ * @cpu: the caller's. MGLRU_EBUSY: it has online children; MGLRU_EINVAL: the root; MGLRU_ENOENT:
+ * already dying.
  */
 int memcg_offline(struct memcg *memcg, unsigned cpu);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The options of `mglru replay`, one by one; what they mean together is checked in replay_runs.c. */
+/* The options of `mglru replay`, one by one; replay_runs.c checks what they mean together. */
 #include "cli/mglru/replay_args.h"
 
 #include <inttypes.h>
