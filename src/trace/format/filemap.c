@@ -130,7 +130,7 @@ static bool take_pages(struct filemap_line *out)
     if (out->event == EVENT_DIRTY) {
         bool ok = argument_u64(arguments, "index", &out->first);
         out->last = out->first;
-        return ok;
+        return ok && out->last <= TRACE_PAGE_MAX;
     }
     const char *p = argument(arguments, "ofs");
     if (!p || !scan_u64(&p, &out->first))
