@@ -165,7 +165,7 @@ void cache_refault_event(struct mglru_cache *cache, struct folio *folio, uint64_
 void cache_swap_free(struct mglru_cache *cache, struct mglru_memcg *memcg, uint64_t pages);
 const struct reclaim_host *cache_reclaim_host(void);
 
-/* --- fd.c, fault.c: one page access; 1 miss, 0 otherwise, negative: MGLRU_EOOM, _ENOMEM -------- */
+/* --- fd.c, fault.c: one page access; 1 miss, 0 otherwise, negative: MGLRU_EOOM, _ENOMEM ------- */
 
 int cache_read_page(struct mglru_cache *cache, struct mglru_file *file, uint64_t page,
                     uint32_t left);

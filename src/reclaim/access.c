@@ -32,7 +32,7 @@ void folio_mark_accessed(struct reclaim *reclaim, struct folio *folio)
         folio->flags = (folio->flags & ~(uint64_t)FOLIO_STATE_MASK) | next;
 }
 
-/* Clears the references of a listed folio; true: it is in the oldest generation or off the lists. */
+/* Clears the references of a listed folio; true: it is in the oldest generation or off the lists */
 static bool clear_refs(struct folio *folio)
 {
     if (!folio_has_seq(folio))

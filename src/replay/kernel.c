@@ -113,20 +113,19 @@ static int set_up(struct replay_kernel *run, const struct replay_source *source)
     return code;
 }
 
-int replay_kernel_create(const struct replay_options *options, const struct replay_spec *spec,
-                         const struct replay_names *names, const struct replay_source *source,
+int replay_kernel_create(const struct replay_kernel_setup *setup, const struct replay_spec *spec,
                          struct replay_kernel **out, struct replay_error *error)
 {
     *out = NULL;
     struct replay_kernel *run = calloc(1, sizeof(*run));
     if (run == NULL)
         return MGLRU_ENOMEM;
-    run->options = options;
+    run->options = setup->options;
     run->spec = spec;
-    run->names = names;
-    run->page_bytes = replay_source_page_bytes(source);
-    run->next_sample = options->every > 0 ? options->every : UINT64_MAX;
-    int code = set_up(run, source);
+    run->names = setup->names;
+    run->page_bytes = replay_source_page_bytes(setup->source);
+    run->next_sample = setup->options->every > 0 ? setup->options->every : UINT64_MAX;
+    int code = set_up(run, setup->source);
     if (code != MGLRU_OK) {
         snprintf(error->text, sizeof(error->text), "cannot set up %s, model %s: %s", spec->policy,
                  spec->model, mglru_error_text(code));

@@ -102,9 +102,15 @@ struct replay_kernel {
 
 /* kernel.c */
 
-/* @options, @spec, @names outlive the run. MGLRU_EINVAL: the engine refuses the options. */
-int replay_kernel_create(const struct replay_options *options, const struct replay_spec *spec,
-                         const struct replay_names *names, const struct replay_source *source,
+/* What a run works with. Options and names outlive it, the source is looked at by _create only. */
+struct replay_kernel_setup {
+    const struct replay_options *options;
+    const struct replay_names *names;
+    const struct replay_source *source;
+};
+
+/* @spec outlives the run. MGLRU_EINVAL: the engine refuses the options. */
+int replay_kernel_create(const struct replay_kernel_setup *setup, const struct replay_spec *spec,
                          struct replay_kernel **out, struct replay_error *error);
 void replay_kernel_destroy(struct replay_kernel *run);
 

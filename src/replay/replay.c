@@ -145,9 +145,11 @@ static int create_runner(struct replay *replay, size_t i)
 {
     const struct replay_spec *spec = &replay->options->specs[i];
     struct runner *runner = &replay->runners[i];
-    if (spec->baseline == NULL)
-        return replay_kernel_create(replay->options, spec, replay->names, replay->source,
-                                    &runner->kernel, replay->error);
+    if (spec->baseline == NULL) {
+        struct replay_kernel_setup setup = {
+            .options = replay->options, .names = replay->names, .source = replay->source};
+        return replay_kernel_create(&setup, spec, &runner->kernel, replay->error);
+    }
     struct replay_baseline_setup setup = {
         .options = replay->options,
         .names = replay->names,

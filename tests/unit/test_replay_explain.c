@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* --explain: events go in, grouped evictions come out, and the story names the cause that they show. */
+/* --explain: events go in, grouped evictions come out; the story names the cause that they show. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
