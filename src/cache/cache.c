@@ -41,11 +41,10 @@ static int parse_aging(const struct mglru_cache_options *options, const struct r
 static int read_options(const struct mglru_cache_options *given, struct mglru_cache_options *out)
 {
     *out = (struct mglru_cache_options){.size = sizeof(*out)};
-    if (!given)
-        return 0;
-    if (given->size < offsetof(struct mglru_cache_options, classic))
+    if (given && given->size < offsetof(struct mglru_cache_options, classic))
         return MGLRU_EINVAL;
-    memcpy(out, given, given->size < sizeof(*out) ? given->size : sizeof(*out));
+    if (given)
+        memcpy(out, given, given->size < sizeof(*out) ? given->size : sizeof(*out));
     if (!out->page_bytes)
         out->page_bytes = 4096;
     if (!out->nodes)

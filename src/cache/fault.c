@@ -24,7 +24,7 @@ static struct vma *file_vma(struct mglru_file *file, bool exec)
 }
 
 /* Enters @folio at @page of the mapping. 0 or a negative code. */
-static int map_folio(struct mglru_cache *cache, struct mglru_file *file, uint64_t page, bool write)
+static int map_folio(struct mglru_cache *cache, struct mglru_file *file, uint64_t page)
 {
     /* The table is paid for before the entry is made; paying may reclaim. */
     struct page_table *table;
@@ -37,12 +37,19 @@ static int map_folio(struct mglru_cache *cache, struct mglru_file *file, uint64_
     uint64_t slot = index_get(&file->mapping->index, page);
     if (!slot_is_folio(slot))
         return MGLRU_EAGAIN; /* evicted meanwhile: the access faults again */
-    int made = vma_map(file->vma, page, slot_folio(slot), write);
+    int made = vma_map(file->vma, page, slot_folio(slot), false);
     return made < 0 ? made : 0;
 }
 
 /* Faults are retried at most this often: each retry means that reclaim took the page at once. */
 #define FAULT_RETRIES 16
+
+/* A store to a mapped file page. Writeback makes an entry read-only again, so the first store after
+ * it faults and tells the flusher: the page is dirty from here on, not from its unmapping on. */
+static void dirty_mapped(struct mglru_cache *cache, struct mglru_file *file, uint64_t page)
+{
+    writeback_dirty(cache, slot_folio(index_get(&file->mapping->index, page)), page);
+}
 
 int cache_map_page(struct mglru_cache *cache, struct mglru_file *file, uint64_t page,
                    enum mglru_access_kind kind)
@@ -52,8 +59,11 @@ int cache_map_page(struct mglru_cache *cache, struct mglru_file *file, uint64_t 
     if (!vma)
         return MGLRU_ENOMEM;
     vma->mm->ran = true;
-    if (vma_touch(vma, page, write))
+    if (vma_touch(vma, page, false)) {
+        if (write)
+            dirty_mapped(cache, file, page);
         return 0;
+    }
     struct mglru_memcg *user = file->memcg;
     memcg_stat_add(user->memcg, 0, 0, MEMCG_PGFAULT, 1);
     int missed = 0;
@@ -67,9 +77,12 @@ int cache_map_page(struct mglru_cache *cache, struct mglru_file *file, uint64_t 
                 memcg_stat_add(user->memcg, 0, 0, MEMCG_PGMAJFAULT, 1);
             missed = 1;
         }
-        int error = map_folio(cache, file, page, write);
-        if (error != MGLRU_EAGAIN)
-            return error ? error : missed;
+        int error = map_folio(cache, file, page);
+        if (error == MGLRU_EAGAIN)
+            continue;
+        if (!error && write)
+            dirty_mapped(cache, file, page);
+        return error ? error : missed;
     }
     cache_raise_oom(cache, user->memcg);
     return MGLRU_EOOM;
