@@ -12,20 +12,7 @@
 #include <mglru/control.h>
 
 #include "replay/kernel.h"
-#include "replay/lru_gen.h"
 #include "replay/rows.h"
-
-struct aged {
-    uint64_t memcg_id;
-    uint64_t aged;
-};
-
-struct aged_list {
-    struct aged *items; /* by memcg_id once sorted */
-    size_t count;
-    size_t capacity;
-    uint64_t total;
-};
 
 static size_t stat_count(void)
 {
@@ -42,66 +29,11 @@ static bool counts_events(const char *name)
            strncmp(name, "psw", 3) == 0;
 }
 
-static int add_aged(struct aged_list *list, uint64_t id, uint64_t aged)
+/* Generations created in the memcg and the live ones below it. */
+static uint64_t aged_of(struct mglru_memcg *handle)
 {
-    list->total += aged;
-    if (list->count > 0 && list->items[list->count - 1].memcg_id == id) {
-        list->items[list->count - 1].aged += aged;
-        return MGLRU_OK;
-    }
-    if (list->count == list->capacity) {
-        size_t capacity = list->capacity == 0 ? 16 : list->capacity * 2;
-        struct aged *grown = realloc(list->items, capacity * sizeof(*grown));
-        if (grown == NULL)
-            return MGLRU_ENOMEM;
-        list->items = grown;
-        list->capacity = capacity;
-    }
-    list->items[list->count++] = (struct aged){.memcg_id = id, .aged = aged};
-    return MGLRU_OK;
-}
-
-static int compare_aged(const void *a, const void *b)
-{
-    const struct aged *left = a;
-    const struct aged *right = b;
-    return (left->memcg_id > right->memcg_id) - (left->memcg_id < right->memcg_id);
-}
-
-/* Generations created since the start, by memcg: the last line of a node is its youngest. */
-static int read_aged(const struct replay_kernel *run, struct aged_list *list)
-{
-    *list = (struct aged_list){0};
-    struct lru_gen_text text;
-    int code = lru_gen_open(run->cache, &text);
-    if (code != MGLRU_OK)
-        return code;
-    struct lru_gen_line last = {0};
-    struct lru_gen_line line;
-    bool any = false;
-    while (code == MGLRU_OK && lru_gen_next(&text, &line)) {
-        if (any && (line.memcg_id != last.memcg_id || line.node != last.node) &&
-            last.seq >= run->first_seq)
-            code = add_aged(list, last.memcg_id, last.seq - run->first_seq);
-        last = line;
-        any = true;
-    }
-    if (code == MGLRU_OK && any && last.seq >= run->first_seq)
-        code = add_aged(list, last.memcg_id, last.seq - run->first_seq);
-    lru_gen_close(&text);
-    if (list->count > 0)
-        qsort(list->items, list->count, sizeof(*list->items), compare_aged);
-    return code;
-}
-
-static uint64_t find_aged(const struct aged_list *list, struct mglru_memcg *memcg)
-{
-    if (memcg == NULL || list->count == 0)
-        return 0;
-    struct aged key = {.memcg_id = mglru_memcg_id(memcg)};
-    const struct aged *found =
-        bsearch(&key, list->items, list->count, sizeof(*list->items), compare_aged);
-    return found != NULL ? found->aged : 0;
+    uint64_t aged = 0;
+    return mglru_memcg_stat(handle, "aged", &aged) == MGLRU_OK ? aged : 0;
 }
 
 int kernel_figures_keep(struct replay_kernel *run, struct kernel_memcg *memcg)
@@ -113,10 +45,7 @@ int kernel_figures_keep(struct replay_kernel *run, struct kernel_memcg *memcg)
     memcg->gone.misses += own.misses;
     memcg->gone.first_touches += own.first_touches;
     memcg->gone.pages_read += own.pages_read;
-    struct aged_list list;
-    int code = read_aged(run, &list);
-    memcg->gone_aged += find_aged(&list, memcg->handle);
-    free(list.items);
+    memcg->gone_aged += aged_of(memcg->handle);
     if (memcg->gone_stat == NULL)
         memcg->gone_stat = calloc(stat_count() + 1, sizeof(*memcg->gone_stat));
     if (memcg->gone_stat == NULL)
@@ -127,7 +56,7 @@ int kernel_figures_keep(struct replay_kernel *run, struct kernel_memcg *memcg)
             mglru_memcg_stat(memcg->handle, mglru_stat_name(i), &value) == MGLRU_OK)
             memcg->gone_stat[i] += value;
     }
-    return code;
+    return MGLRU_OK;
 }
 
 /* Fills the statistics of @figures; @handle or @gone may be NULL. */
@@ -151,8 +80,7 @@ static int fill_stat(struct replay_figures *figures, struct mglru_memcg *handle,
 }
 
 /* A memcg of the trace without its subtree. */
-static void fill_own(const struct replay_kernel *run, uint32_t id, const struct aged_list *aged,
-                     struct replay_own *own)
+static void fill_own(const struct replay_kernel *run, uint32_t id, struct replay_own *own)
 {
     *own = (struct replay_own){.path = replay_names_at(run->names, REPLAY_MEMCG, id), .id = id};
     if (id >= run->memcg_count)
@@ -166,11 +94,12 @@ static void fill_own(const struct replay_kernel *run, uint32_t id, const struct 
     own->figures.misses = counts.misses + memcg->gone.misses;
     own->figures.first_touches = counts.first_touches + memcg->gone.first_touches;
     own->figures.pages_read = counts.pages_read + memcg->gone.pages_read;
-    own->figures.aged = memcg->gone_aged + find_aged(aged, memcg->handle);
+    own->figures.aged = memcg->gone_aged;
     own->oom_events = memcg->oom_events;
     own->skipped = memcg->skipped;
 }
 
+/* What the engine knows of a memcg with its live subtree. */
 static int fill_row_stat(const struct replay_kernel *run, const struct replay_own *own)
 {
     struct mglru_memcg *handle = NULL;
@@ -179,18 +108,19 @@ static int fill_row_stat(const struct replay_kernel *run, const struct replay_ow
         handle = run->memcgs[own->id].handle;
         gone = run->memcgs[own->id].gone_stat;
     }
+    if (handle != NULL)
+        own->row->figures.aged += aged_of(handle);
     return fill_stat(&own->row->figures, handle, gone);
 }
 
-static int fill_memcgs(const struct replay_kernel *run, const struct aged_list *aged,
-                       struct replay_run *out)
+static int fill_memcgs(const struct replay_kernel *run, struct replay_run *out)
 {
     const uint32_t count = replay_names_count(run->names, REPLAY_MEMCG);
     struct replay_own *own = calloc(count + 1u, sizeof(*own));
     if (own == NULL)
         return MGLRU_ENOMEM;
     for (uint32_t i = 0; i < count; i++)
-        fill_own(run, i, aged, &own[i]);
+        fill_own(run, i, &own[i]);
     int code = replay_rows_fill(own, count, out);
     for (uint32_t i = 0; i < count && code == MGLRU_OK; i++)
         if (own[i].row != NULL)
@@ -208,15 +138,12 @@ int kernel_figures(struct replay_kernel *run, struct replay_run *out)
     out->figures.misses = counts.misses;
     out->figures.pages_read = counts.pages_read;
     out->figures.first_touches = counts.first_touches;
-    struct aged_list aged;
-    int code = read_aged(run, &aged);
-    if (code == MGLRU_OK)
-        code = fill_stat(&out->figures, run->top, NULL);
-    if (code == MGLRU_OK)
-        code = fill_memcgs(run, &aged, out);
-    out->figures.aged = aged.total;
+    struct mglru_memcg *root;
+    out->figures.aged = 0;
+    if (mglru_memcg_find(run->cache, "/", &root) == MGLRU_OK)
+        out->figures.aged = aged_of(root);
     for (uint32_t i = 0; i < run->memcg_count; i++)
         out->figures.aged += run->memcgs[i].gone_aged;
-    free(aged.items);
-    return code;
+    int code = fill_stat(&out->figures, run->top, NULL);
+    return code == MGLRU_OK ? fill_memcgs(run, out) : code;
 }

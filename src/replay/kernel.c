@@ -19,7 +19,6 @@
 #include <mglru/control.h>
 
 #include "base/check.h"
-#include "replay/lru_gen.h"
 
 #define CLOCK_STEP_NS 1000000u
 #define SERIES_MIN 64
@@ -108,8 +107,6 @@ static int set_up(struct replay_kernel *run, const struct replay_source *source)
         code = create_top(run);
     if (code == MGLRU_OK)
         code = set_swappiness(run);
-    if (code == MGLRU_OK)
-        code = lru_gen_max_seq(run->top, run->cache, 0, &run->first_seq);
     return code;
 }
 

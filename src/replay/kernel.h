@@ -65,7 +65,6 @@ struct replay_kernel {
     struct mglru_memcg *top; /* what "/" of the trace is */
     const char *prefix;      /* of engine paths: "/replay" or "" */
     uint32_t page_bytes;
-    uint64_t first_seq; /* youngest generation of a new memcg */
 
     /* names to handles */
     struct replay_slots files;      /* struct mglru_file */

@@ -12,7 +12,7 @@
 struct replay_own {
     const char *path;
     uint32_t id;
-    struct replay_figures figures; /* without statistics */
+    struct replay_figures figures; /* without statistics; aged is added up as well */
     uint64_t oom_events;
     uint64_t skipped;
     struct replay_memcg *row; /* set by replay_rows_fill; NULL: has none */

@@ -147,7 +147,7 @@ static void options_for(struct replay_options *options, const char *const *path,
         .trace_count = 1,
         .specs = specs,
         .spec_count = count,
-        .swap_bytes = 1 << 20,
+        .swap_bytes = 1 << 22, /* room for all regions: nobody is killed */
         .swappiness = -1,
         .kernel_charge = MGLRU_KERNEL_CHARGE_NONE,
         .workers = 2,

@@ -10,6 +10,7 @@
 
 #define CURVE_SIZES 12 /* of A..B */
 #define SIZE_STEP 4096
+#define READAHEAD_MAX (UINT64_C(1) << 30) /* chosen: far above any device's window */
 
 enum option_id {
     OPTION_HELP,
@@ -182,9 +183,11 @@ static bool parse_readahead(struct replay_args *args, const char *text, struct a
         args->readahead_bytes = REPLAY_READAHEAD_AUTO;
         return true;
     }
-    if (!args_size(text, &args->readahead_bytes) || args->readahead_bytes >= REPLAY_READAHEAD_AUTO)
+    if (!args_size(text, &args->readahead_bytes))
         return args_fail(error, "--readahead: '%s' is none of 0, auto and a size: %s", text,
                          size_expected);
+    if (args->readahead_bytes > READAHEAD_MAX)
+        return args_fail(error, "--readahead %s is above the most, 1G", text);
     return true;
 }
 
