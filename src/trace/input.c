@@ -166,7 +166,7 @@ int trace_input_lines(struct trace_input *input, struct trace_error *error)
             return rc;
     }
     if (input->end > 0) {
-        /* The buffer has room for one byte behind TRACE_INPUT_BYTES. */
+        /* The buffer has room behind TRACE_INPUT_BYTES. */
         input->buffer[input->end++] = '\n';
         input->torn = true;
     }
@@ -202,7 +202,7 @@ static int start_decoder(struct trace_input *input, struct trace_error *error)
     input->raw_ended = input->ended;
     input->end = 0;
     input->ended = false;
-    input->buffer = malloc(TRACE_INPUT_BYTES + 1);
+    input->buffer = calloc(1, TRACE_INPUT_BYTES + TRACE_INPUT_PADDING);
     int rc = input->buffer ? codec->decoder_create(&input->decoder) : MGLRU_ENOMEM;
     if (rc)
         return message_set(error, rc, "%s: no memory to decompress %s", input->name, codec->name);
@@ -254,7 +254,7 @@ int trace_input_open(struct trace_input *input, const char *path, struct trace_e
     int rc = open_path(input, path, error);
     if (rc)
         return rc;
-    input->buffer = malloc(TRACE_INPUT_BYTES + 1);
+    input->buffer = calloc(1, TRACE_INPUT_BYTES + TRACE_INPUT_PADDING);
     if (!input->buffer)
         return message_set(error, MGLRU_ENOMEM, "%s: no memory for the input buffer", input->name);
     return first_look(input, error);
@@ -267,7 +267,7 @@ int trace_input_open_memory(struct trace_input *input, const void *data, size_t 
     if (bytes > TRACE_INPUT_BYTES)
         return message_set(error, MGLRU_EOVERFLOW, "memory: more than %zu bytes",
                            TRACE_INPUT_BYTES);
-    input->buffer = malloc(TRACE_INPUT_BYTES + 1);
+    input->buffer = calloc(1, TRACE_INPUT_BYTES + TRACE_INPUT_PADDING);
     if (!input->buffer)
         return message_set(error, MGLRU_ENOMEM, "memory: no memory for the input buffer");
     memcpy(input->buffer, data, bytes);

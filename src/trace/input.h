@@ -25,6 +25,8 @@
 
 /* Chosen: fits in the second-level cache; also the longest line that is read. */
 #define TRACE_INPUT_BYTES ((size_t)256 << 10)
+/* Behind it: a line break that may be added, and what scanning eight bytes at once may touch. */
+#define TRACE_INPUT_PADDING ((size_t)16)
 
 struct trace_input {
     /* Fixed at open. */

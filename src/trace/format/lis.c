@@ -11,23 +11,30 @@ struct lis_line {
     uint64_t start, count, ignored, seq;
 };
 
-/* Takes the four numbers; *@p stays at the first thing that is wrong. */
+/* The first page, whose length differs from line to line. */
+static inline bool take_first(const char **p, uint64_t *out)
+{
+    if (!scan_u64_padded(p, out) || (unsigned char)**p > ' ')
+        return false;
+    *p = scan_blanks(*p);
+    return true;
+}
+
+/* A number and the blanks behind it. */
+static inline bool take(const char **p, uint64_t *out)
+{
+    if (!scan_u64(p, out) || (unsigned char)**p > ' ')
+        return false;
+    *p = scan_blanks(*p);
+    return true;
+}
+
+/* Takes the four numbers; *@p stays near the first thing that is wrong. */
 static inline bool lis_parse(const char **p, struct lis_line *out)
 {
     *p = scan_blanks(*p);
-    if (!scan_number(p, &out->start))
-        return false;
-    *p = scan_blanks(*p);
-    if (!scan_number(p, &out->count))
-        return false;
-    *p = scan_blanks(*p);
-    if (!scan_number(p, &out->ignored))
-        return false;
-    *p = scan_blanks(*p);
-    if (!scan_number(p, &out->seq))
-        return false;
-    *p = scan_blanks(*p);
-    return **p == '\n';
+    return take_first(p, &out->start) && take(p, &out->count) && take(p, &out->ignored) &&
+           take(p, &out->seq) && **p == '\n';
 }
 
 static bool line_fits(const char *line)
@@ -60,9 +67,8 @@ static int lis_refused(struct trace_reader *reader, const char *line, struct tra
     for (size_t i = 0; i < MGLRU_ARRAY_LEN(expected); i++) {
         const char *field = p;
         uint64_t number;
-        if (!scan_number(&p, &number))
+        if (!take(&p, &number))
             return format_fail_field(reader, error, expected[i], scan_field_take(&field));
-        p = scan_blanks(p);
     }
     return format_fail_field(reader, error, "the end of the line", scan_field_take(&p));
 }

@@ -2,9 +2,9 @@
 /*
  * The native text format: one operation a line, strict. The grammar is in docs/trace-formats.md.
  *
- * The idea of the fast path: nearly all lines are "op memcg object page [count]" with the names of
- * the line before, so each name is first compared with the last one as it was spelled; only a
- * different spelling is decoded and looked up.
+ * The idea of the fast path: names repeat. A name is first compared, as it is spelled, with the
+ * one of the line before, then with the one that was last seen in its slot of a small table; only
+ * a spelling that is in neither is checked, decoded and looked up.
  *
  * Nothing is guessed: what the grammar does not know is an error with line and field. A last line
  * without a line break is torn (the recorder may have died there), so it is an error as well.
@@ -24,19 +24,28 @@
 #define HEADER_MARK "#mglru-trace "
 #define HEADER_MARK_BYTES (sizeof(HEADER_MARK) - 1)
 #define COUNT_MAX (UINT64_C(1) << 32)
-/* Chosen: longer spellings are looked up each time. */
-#define LAST_NAME_BYTES 63
+/* Longer spellings are looked up each time; with this length an entry fills a cache line. */
+#define RECENT_NAME_BYTES 58u
+/* Chosen: both tables together fit the first-level cache four times over. */
+#define RECENT_NAMES 64u
 
-/* The name field before, as it was spelled. */
-struct last_name {
+/* A name field as it was spelled. */
+struct recent_name {
     uint32_t id;
     uint8_t bytes; /* 0: none */
-    char text[LAST_NAME_BYTES + 1];
+    char text[RECENT_NAME_BYTES + 1];
+};
+
+_Static_assert(sizeof(struct recent_name) == 64, "an entry is one cache line");
+
+struct recent_names {
+    struct recent_name entries[RECENT_NAMES];
+    struct recent_name *last; /* of the line before; an entry of the table */
 };
 
 struct native_state {
-    struct last_name memcg;
-    struct last_name object;
+    struct recent_names memcgs;
+    struct recent_names objects;
     /* A count of 2^32 does not fit a record and becomes two; the second waits here. */
     struct trace_record pending;
     bool has_pending;
@@ -101,52 +110,80 @@ static int name_decoded(struct native_line *line, struct names *names, struct sc
     return format_name(line->reader, names, name, id, line->error);
 }
 
-/* Looks a name up that is not the last one. */
-static int name_lookup(struct native_line *line, struct names *names, struct last_name *last,
+/* Checks, decodes and looks up the name @field, which is at line->p. */
+static int name_lookup(struct native_line *line, struct names *names, struct scan_field field,
                        uint32_t *id)
 {
-    const char *what =
-        names == &line->reader->memcgs ? "a memcg path such as /a/b" : "a file or region name";
-    struct scan_field field = {line->p, (size_t)(scan_field_end(line->p) - line->p)};
     if (field.bytes == 0 || field.text[0] == '#')
-        return expected(line, what);
+        return expected(line, names == &line->reader->memcgs ? "a memcg path such as /a/b"
+                                                             : "a file or region name");
     if (!utf8_valid(field.text, field.bytes))
         return expected(line, "a name in UTF-8");
+    if (!memchr(field.text, '%', field.bytes))
+        return name_decoded(line, names, field, id);
+    char *decoded = malloc(field.bytes);
+    struct scan_field name = {decoded, 0};
+    if (!decoded)
+        return message_set(line->error, MGLRU_ENOMEM, "%s: no memory", line->reader->input.name);
     int rc;
-    if (!memchr(field.text, '%', field.bytes)) {
-        rc = name_decoded(line, names, field, id);
+    if (percent_decode(field, decoded, &name.bytes))
+        rc = name_decoded(line, names, name, id);
+    else
+        rc = expected(line, "two hexadecimal digits (not 00) after each %");
+    free(decoded);
+    return rc;
+}
+
+/* Both ends of a name and its length tell most names apart. */
+static inline size_t recent_slot(struct scan_field field)
+{
+    uint64_t head = 0, tail = 0;
+    if (field.bytes >= sizeof(head)) {
+        memcpy(&head, field.text, sizeof(head));
+        memcpy(&tail, field.text + field.bytes - sizeof(tail), sizeof(tail));
     } else {
-        char *decoded = malloc(field.bytes);
-        struct scan_field name = {decoded, 0};
-        if (!decoded)
-            return message_set(line->error, MGLRU_ENOMEM, "%s: no memory",
-                               line->reader->input.name);
-        if (percent_decode(field, decoded, &name.bytes))
-            rc = name_decoded(line, names, name, id);
-        else
-            rc = expected(line, "two hexadecimal digits (not 00) after each %");
-        free(decoded);
+        for (size_t i = 0; i < field.bytes; i++)
+            head = head << 8 | (unsigned char)field.text[i];
     }
-    if (rc)
-        return rc;
-    if (field.bytes <= LAST_NAME_BYTES) {
-        memcpy(last->text, field.text, field.bytes);
-        last->bytes = (uint8_t)field.bytes;
-        last->id = *id;
+    uint64_t mixed = (head ^ field.bytes) * 0x9E3779B97F4A7C15ull ^ tail * 0xBF58476D1CE4E5B9ull;
+    return (mixed ^ mixed >> 32) * 0x94D049BB133111EBull >> 58;
+}
+
+/* A name that is not the one of the line before. */
+static int name_other(struct native_line *line, struct names *names, struct recent_names *recent,
+                      uint32_t *id)
+{
+    struct scan_field field = {line->p, (size_t)(scan_field_end(line->p) - line->p)};
+    struct recent_name *entry = &recent->entries[recent_slot(field)];
+    if (entry->bytes == 0 || entry->bytes != field.bytes ||
+        memcmp(entry->text, field.text, field.bytes) != 0) {
+        int rc = name_lookup(line, names, field, id);
+        if (rc)
+            return rc;
+        if (field.bytes <= RECENT_NAME_BYTES) {
+            memcpy(entry->text, field.text, field.bytes);
+            entry->bytes = (uint8_t)field.bytes;
+            entry->id = *id;
+            recent->last = entry;
+        }
+    } else {
+        *id = entry->id;
+        recent->last = entry;
     }
     line->p = scan_blanks(field.text + field.bytes);
     return 0;
 }
 
-static inline int take_name(struct native_line *line, struct names *names, struct last_name *last,
-                            uint32_t *id)
+static inline int take_name(struct native_line *line, struct names *names,
+                            struct recent_names *recent, uint32_t *id)
 {
+    const struct recent_name *last = recent->last;
     const char *p = line->p;
     size_t i = 0;
     while (i < last->bytes && p[i] == last->text[i])
         i++;
-    if (MGLRU_UNLIKELY(i < last->bytes || (unsigned char)p[i] > ' ' || i == 0))
-        return name_lookup(line, names, last, id);
+    if (i < last->bytes || (unsigned char)p[i] > ' ' || i == 0)
+        return name_other(line, names, recent, id);
     *id = last->id;
     line->p = scan_blanks(p + i);
     return 0;
@@ -156,7 +193,7 @@ static inline int take_name(struct native_line *line, struct names *names, struc
 static inline bool take_number(struct native_line *line, uint64_t most, uint64_t *out)
 {
     const char *p = line->p;
-    if (!scan_u64(&p, out) || *out > most || (!scan_is_blank(*p) && *p != '\n'))
+    if (!scan_u64_padded(&p, out) || *out > most || (!scan_is_blank(*p) && *p != '\n'))
         return false;
     line->p = scan_blanks(p);
     return true;
@@ -170,7 +207,7 @@ static int line_end(const struct native_line *line)
 static int take_memcg(struct native_line *line, uint32_t *id)
 {
     struct native_state *state = line->reader->state;
-    return take_name(line, &line->reader->memcgs, &state->memcg, id);
+    return take_name(line, &line->reader->memcgs, &state->memcgs, id);
 }
 
 /* Page and count; a count of 2^32 comes back as such. */
@@ -209,9 +246,9 @@ static inline int take_access(struct native_line *line, enum trace_op op,
     struct native_state *state = reader->state;
     uint32_t memcg, object;
     uint64_t page = 0, count = 1;
-    int rc = take_name(line, &reader->memcgs, &state->memcg, &memcg);
+    int rc = take_name(line, &reader->memcgs, &state->memcgs, &memcg);
     if (!rc)
-        rc = take_name(line, &reader->objects, &state->object, &object);
+        rc = take_name(line, &reader->objects, &state->objects, &object);
     if (rc)
         return rc;
     rc = op == TRACE_OPEN ? line_end(line) : take_pages(line, &page, &count);
@@ -410,6 +447,9 @@ static int native_open(struct trace_reader *reader, struct trace_error *error)
 {
     static const char size_key[] = "page_size=";
     struct native_line line = {.reader = reader, .error = error};
+    struct native_state *state = reader->state;
+    state->memcgs.last = state->memcgs.entries;
+    state->objects.last = state->objects.entries;
     int rc = format_line_next(reader, &line.p, error);
     if (rc)
         return rc;
