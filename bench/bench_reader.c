@@ -68,7 +68,7 @@ static int drain_pump(struct trace_reader *reader, struct totals *totals, struct
     size_t count = 1;
     int rc = trace_pump_start(reader, &pump, error);
     while (!rc && count > 0) {
-        const struct trace_record *records;
+        struct trace_record *records;
         rc = trace_pump_next(pump, &records, &count, error);
         add(totals, records, count);
     }

@@ -171,7 +171,7 @@ static void release(struct trace_pump *pump)
     pthread_mutex_unlock(&pump->lock);
 }
 
-int trace_pump_next(struct trace_pump *pump, const struct trace_record **records, size_t *count,
+int trace_pump_next(struct trace_pump *pump, struct trace_record **records, size_t *count,
                     struct trace_error *error)
 {
     release(pump);

@@ -32,11 +32,12 @@ int trace_pump_start(struct trace_reader *reader, struct trace_pump **out,
                      struct trace_error *error);
 
 /*
- * The next batch: *@count records at *@records, which live until the next call; 0 is the end.
+ * The next batch: *@count records at *@records, which are the caller's to use and to change until
+ * the next call; 0 is the end.
  * Blocks until there is one. Codes and error as for trace_reader_next, at the same record; after
  * an error or the end every call says so again.
  */
-int trace_pump_next(struct trace_pump *pump, const struct trace_record **records, size_t *count,
+int trace_pump_next(struct trace_pump *pump, struct trace_record **records, size_t *count,
                     struct trace_error *error);
 
 /* Progress and numbers of names as of the batch handed out last. */

@@ -54,7 +54,7 @@ static void expect_like_reader(const char *text, size_t bytes)
     int rc = 0;
     size_t count = 1;
     for (unsigned extra = 0; extra < 3;) {
-        const struct trace_record *records;
+        struct trace_record *records;
         size_t pump_count;
         rc = trace_reader_next(reader, plain, PUMP_BATCH, &count, &error);
         assert_int_equal(trace_pump_next(pump, &records, &pump_count, &pump_error), rc);
@@ -113,7 +113,7 @@ static void stopping_early_does_not_hang(void **state)
         struct trace_error error;
         assert_int_equal(trace_pump_start(reader, &pump, &error), 0);
         for (unsigned i = 0; i < batches; i++) {
-            const struct trace_record *records;
+            struct trace_record *records;
             size_t count;
             assert_int_equal(trace_pump_next(pump, &records, &count, &error), 0);
         }
@@ -150,7 +150,7 @@ static void stopping_while_input_is_awaited_does_not_hang(void **state)
     struct trace_reader *reader;
     struct trace_pump *pump;
     struct trace_error error;
-    const struct trace_record *records;
+    struct trace_record *records;
     size_t count, total = 0;
     assert_int_equal(trace_reader_open(path, NULL, &reader, &error), 0);
     assert_int_equal(trace_pump_start(reader, &pump, &error), 0);
