@@ -5,6 +5,7 @@
  */
 #include "test_trace_helper.h"
 
+#include <malloc.h>
 #include <sys/stat.h>
 
 #include "trace/codec.h"
@@ -244,6 +245,46 @@ static void a_line_without_end_is_refused(void **state)
     free(text);
 }
 
+/* Bytes in use on the heap; 0 where the allocator does not tell (sanitizers). */
+static size_t heap_bytes(void)
+{
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
+    return mallinfo2().uordblks;
+#else
+    return 0;
+#endif
+}
+
+static void memory_does_not_grow_with_the_length_of_a_trace(void **state)
+{
+    static struct trace_record batch[512];
+    char path[64] = "/tmp/test-trace-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    FILE *file = fdopen(fd, "w");
+    assert_non_null(file);
+    fputs("#mglru-trace 1 page_size=4096\n", file);
+    for (unsigned i = 0; i < 300000; i++)
+        fprintf(file, i % 3 ? "r /a%u file%u %u\n" : "!set /a%u memory.max %u%09uM\n", i % 10,
+                i % 100, i);
+    fclose(file);
+    struct trace_reader *reader;
+    struct trace_error error;
+    size_t count = 1, early = 0;
+    uint64_t records = 0;
+    assert_int_equal(trace_reader_open(path, NULL, &reader, &error), 0);
+    while (count) {
+        assert_int_equal(trace_reader_next(reader, batch, 512, &count, &error), 0);
+        records += count;
+        if (!early && records > 30000)
+            early = heap_bytes();
+    }
+    assert_int_equal(records, 300000);
+    assert_true(heap_bytes() <= early + 4096);
+    trace_reader_close(reader);
+    unlink(path);
+}
+
 static void unknown_formats_and_page_sizes_are_refused(void **state)
 {
     helper_expect_error("1\n", "tape", "unknown trace format 'tape', expected one of: native, ");
@@ -266,6 +307,7 @@ int main(void)
         cmocka_unit_test(what_is_no_file_of_records_is_refused),
         cmocka_unit_test(an_empty_compressed_trace_is_refused),
         cmocka_unit_test(a_line_without_end_is_refused),
+        cmocka_unit_test(memory_does_not_grow_with_the_length_of_a_trace),
         cmocka_unit_test(unknown_formats_and_page_sizes_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
