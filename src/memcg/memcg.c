@@ -268,10 +268,17 @@ static bool put_last(struct memcg *memcg)
     /* Acquire half pairs with the release half in put_fast. */
     long refs = atomic_sub_acq_rel(&memcg->refs, 1) - 1;
     MGLRU_CHECK(refs >= 0);
-    bool dead = !refs && !memcg_online(memcg);
-    if (dead && !page_counter_read(&memcg->swap))
+    bool idle = !refs && !memcg_online(memcg);
+    if (idle && !page_counter_read(&memcg->swap))
         id_give_back(tree, memcg);
-    dead = dead && !memcg_charged(memcg);
+    bool dead = idle && !memcg_charged(memcg);
+    /*
+     * The pages may have gone after the count was read: whoever took them has a reference (see
+     * uncharge_counter) and will be here next. Pairs with the add in page_counter_uncharge: who
+     * sees the pages gone sees that reference.
+     */
+    atomic_fence_acquire();
+    dead = dead && !atomic_load_relaxed(&memcg->refs);
     if (dead)
         tree_detach(tree, memcg);
     lock_spin_release(&tree->lock);
