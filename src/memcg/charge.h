@@ -44,8 +44,8 @@ bool memcg_charge_refused(const struct memcg_verdict *verdict, bool raised, bool
 
 /*
  * Charges @pages of swap. Swap entries remember the memcg by its id: where that was given back
- * (dying, no swap left), charge memcg_live() of it instead. Returns 0, or MGLRU_ENOSPC: swap.max of *over was reached; the events
- * "max" and "fail" were raised on it. @over may be NULL.
+ * (dying, no swap left), charge memcg_live() of it instead. Returns 0, or MGLRU_ENOSPC: swap.max
+ * of *over was reached; the events "max" and "fail" were raised on it. @over may be NULL.
  */
 int memcg_try_charge_swap(struct memcg *memcg, unsigned pages, struct memcg **over);
 

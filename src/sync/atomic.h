@@ -14,45 +14,75 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#define atomic_load_relaxed(p) atomic_load_explicit((p), memory_order_relaxed)
-#define atomic_load_acquire(p) atomic_load_explicit((p), memory_order_acquire)
-#define atomic_load_seq_cst(p) atomic_load_explicit((p), memory_order_seq_cst)
+/*
+ * Stress tests compile the code under test with MGLRU_RACE_POINTS: then each access is a point at
+ * which their function may let another thread run (on os/sim: the one that the seed chooses).
+ */
+#ifdef MGLRU_RACE_POINTS
+void atomic_race_point(void);
+#define ATOMIC_POINT() atomic_race_point()
+#else
+#define ATOMIC_POINT() ((void)0)
+#endif
 
-#define atomic_store_relaxed(p, v) atomic_store_explicit((p), (v), memory_order_relaxed)
-#define atomic_store_release(p, v) atomic_store_explicit((p), (v), memory_order_release)
-#define atomic_store_seq_cst(p, v) atomic_store_explicit((p), (v), memory_order_seq_cst)
+#define atomic_load_relaxed(p) (ATOMIC_POINT(), atomic_load_explicit((p), memory_order_relaxed))
+#define atomic_load_acquire(p) (ATOMIC_POINT(), atomic_load_explicit((p), memory_order_acquire))
+#define atomic_load_seq_cst(p) (ATOMIC_POINT(), atomic_load_explicit((p), memory_order_seq_cst))
+
+#define atomic_store_relaxed(p, v)                                                                 \
+    (ATOMIC_POINT(), atomic_store_explicit((p), (v), memory_order_relaxed))
+#define atomic_store_release(p, v)                                                                 \
+    (ATOMIC_POINT(), atomic_store_explicit((p), (v), memory_order_release))
+#define atomic_store_seq_cst(p, v)                                                                 \
+    (ATOMIC_POINT(), atomic_store_explicit((p), (v), memory_order_seq_cst))
 
 /* All read-modify-write calls give the value from before. */
-#define atomic_add_relaxed(p, v) atomic_fetch_add_explicit((p), (v), memory_order_relaxed)
-#define atomic_add_release(p, v) atomic_fetch_add_explicit((p), (v), memory_order_release)
-#define atomic_add_acq_rel(p, v) atomic_fetch_add_explicit((p), (v), memory_order_acq_rel)
-#define atomic_add_seq_cst(p, v) atomic_fetch_add_explicit((p), (v), memory_order_seq_cst)
-#define atomic_sub_relaxed(p, v) atomic_fetch_sub_explicit((p), (v), memory_order_relaxed)
-#define atomic_sub_acq_rel(p, v) atomic_fetch_sub_explicit((p), (v), memory_order_acq_rel)
-#define atomic_sub_seq_cst(p, v) atomic_fetch_sub_explicit((p), (v), memory_order_seq_cst)
-#define atomic_or_relaxed(p, v) atomic_fetch_or_explicit((p), (v), memory_order_relaxed)
-#define atomic_or_acq_rel(p, v) atomic_fetch_or_explicit((p), (v), memory_order_acq_rel)
-#define atomic_and_relaxed(p, v) atomic_fetch_and_explicit((p), (v), memory_order_relaxed)
-#define atomic_and_acq_rel(p, v) atomic_fetch_and_explicit((p), (v), memory_order_acq_rel)
-#define atomic_exchange_relaxed(p, v) atomic_exchange_explicit((p), (v), memory_order_relaxed)
-#define atomic_exchange_acquire(p, v) atomic_exchange_explicit((p), (v), memory_order_acquire)
-#define atomic_exchange_release(p, v) atomic_exchange_explicit((p), (v), memory_order_release)
-#define atomic_exchange_acq_rel(p, v) atomic_exchange_explicit((p), (v), memory_order_acq_rel)
-#define atomic_exchange_seq_cst(p, v) atomic_exchange_explicit((p), (v), memory_order_seq_cst)
+#define atomic_add_relaxed(p, v)                                                                   \
+    (ATOMIC_POINT(), atomic_fetch_add_explicit((p), (v), memory_order_relaxed))
+#define atomic_add_release(p, v)                                                                   \
+    (ATOMIC_POINT(), atomic_fetch_add_explicit((p), (v), memory_order_release))
+#define atomic_add_acq_rel(p, v)                                                                   \
+    (ATOMIC_POINT(), atomic_fetch_add_explicit((p), (v), memory_order_acq_rel))
+#define atomic_add_seq_cst(p, v)                                                                   \
+    (ATOMIC_POINT(), atomic_fetch_add_explicit((p), (v), memory_order_seq_cst))
+#define atomic_sub_relaxed(p, v)                                                                   \
+    (ATOMIC_POINT(), atomic_fetch_sub_explicit((p), (v), memory_order_relaxed))
+#define atomic_sub_acq_rel(p, v)                                                                   \
+    (ATOMIC_POINT(), atomic_fetch_sub_explicit((p), (v), memory_order_acq_rel))
+#define atomic_sub_seq_cst(p, v)                                                                   \
+    (ATOMIC_POINT(), atomic_fetch_sub_explicit((p), (v), memory_order_seq_cst))
+#define atomic_or_relaxed(p, v)                                                                    \
+    (ATOMIC_POINT(), atomic_fetch_or_explicit((p), (v), memory_order_relaxed))
+#define atomic_or_acq_rel(p, v)                                                                    \
+    (ATOMIC_POINT(), atomic_fetch_or_explicit((p), (v), memory_order_acq_rel))
+#define atomic_and_relaxed(p, v)                                                                   \
+    (ATOMIC_POINT(), atomic_fetch_and_explicit((p), (v), memory_order_relaxed))
+#define atomic_and_acq_rel(p, v)                                                                   \
+    (ATOMIC_POINT(), atomic_fetch_and_explicit((p), (v), memory_order_acq_rel))
+#define atomic_exchange_relaxed(p, v)                                                              \
+    (ATOMIC_POINT(), atomic_exchange_explicit((p), (v), memory_order_relaxed))
+#define atomic_exchange_acquire(p, v)                                                              \
+    (ATOMIC_POINT(), atomic_exchange_explicit((p), (v), memory_order_acquire))
+#define atomic_exchange_release(p, v)                                                              \
+    (ATOMIC_POINT(), atomic_exchange_explicit((p), (v), memory_order_release))
+#define atomic_exchange_acq_rel(p, v)                                                              \
+    (ATOMIC_POINT(), atomic_exchange_explicit((p), (v), memory_order_acq_rel))
+#define atomic_exchange_seq_cst(p, v)                                                              \
+    (ATOMIC_POINT(), atomic_exchange_explicit((p), (v), memory_order_seq_cst))
 
 /* True when *p was *expected and is @v now; otherwise *expected becomes what was seen. */
 #define atomic_cas_relaxed(p, expected, v)                                                         \
-    atomic_compare_exchange_strong_explicit((p), (expected), (v), memory_order_relaxed,            \
-                                            memory_order_relaxed)
+    (ATOMIC_POINT(), atomic_compare_exchange_strong_explicit(                                      \
+                         (p), (expected), (v), memory_order_relaxed, memory_order_relaxed))
 #define atomic_cas_acquire(p, expected, v)                                                         \
-    atomic_compare_exchange_strong_explicit((p), (expected), (v), memory_order_acquire,            \
-                                            memory_order_relaxed)
+    (ATOMIC_POINT(), atomic_compare_exchange_strong_explicit(                                      \
+                         (p), (expected), (v), memory_order_acquire, memory_order_relaxed))
 #define atomic_cas_release(p, expected, v)                                                         \
-    atomic_compare_exchange_strong_explicit((p), (expected), (v), memory_order_release,            \
-                                            memory_order_relaxed)
+    (ATOMIC_POINT(), atomic_compare_exchange_strong_explicit(                                      \
+                         (p), (expected), (v), memory_order_release, memory_order_relaxed))
 #define atomic_cas_acq_rel(p, expected, v)                                                         \
-    atomic_compare_exchange_strong_explicit((p), (expected), (v), memory_order_acq_rel,            \
-                                            memory_order_acquire)
+    (ATOMIC_POINT(), atomic_compare_exchange_strong_explicit(                                      \
+                         (p), (expected), (v), memory_order_acq_rel, memory_order_acquire))
 
 /* For fields that one thread at a time writes. The value of atomic_add_owner is the new one. */
 #define atomic_add_owner(p, v)                                                                     \

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Threads for stress tests. The code under test is compiled with MGLRU_RACE_POINTS: at every atomic
+ * access a thread may be made to wait while another runs. Each group of tests runs on the real
+ * machine (races as they fall, and TSan) and on os/sim for several seeds, where the interleaving
+ * is chosen by the seed and a failure repeats: MGLRU_TEST_SEED=N runs that one alone.
+ * MGLRU_STRESS=N multiplies the rounds. Include after <cmocka.h>, in one file of a program.
+ */
+#ifndef TESTS_STRESS_HELPER_H
+#define TESTS_STRESS_HELPER_H
+
+#include <stdlib.h>
+
+#include "os/os.h"
+#include "seeded.h"
+#include "sync/atomic.h"
+
+#define STRESS_THREADS 4u
+/* Chosen: a group takes about a second, everything included. */
+#define STRESS_ROUNDS_REAL 6000ul
+#define STRESS_ROUNDS_SIM 150ul
+#define STRESS_SEEDS 8u
+
+struct stress_thread {
+    unsigned number;
+    unsigned long rounds;
+    struct seeded random;
+    struct os_thread *thread;
+    void (*body)(struct stress_thread *);
+};
+
+static uint64_t stress_seed; /* 0: the real machine */
+static _Thread_local uint64_t stress_points;
+
+/* Knuth's MMIX generator: one in sixteen points lets others run. */
+void atomic_race_point(void)
+{
+    stress_points = stress_points * 6364136223846793005u + 1442695040888963407u;
+    if (stress_points >> 60 == 0)
+        os_thread_yield();
+}
+
+static void stress_main(void *argument)
+{
+    struct stress_thread *self = argument;
+    stress_points = self->random.seed;
+    self->body(self);
+}
+
+/* Runs bodies[number % count] on STRESS_THREADS threads and waits for them. */
+static void stress_run(void (*const *bodies)(struct stress_thread *), unsigned count)
+{
+    static struct stress_thread threads[STRESS_THREADS];
+    const char *more = getenv("MGLRU_STRESS");
+    unsigned long factor = more ? strtoul(more, NULL, 0) : 1;
+    stress_points = 0;
+    for (unsigned i = 0; i < STRESS_THREADS; i++) {
+        uint64_t seed = (stress_seed + 1) * STRESS_THREADS + i;
+        threads[i] = (struct stress_thread){
+            .number = i,
+            .rounds = factor * (stress_seed ? STRESS_ROUNDS_SIM : STRESS_ROUNDS_REAL),
+            .random = {.seed = seed, .state = seed},
+            .body = bodies[i % count],
+        };
+        assert_int_equal(os_thread_start(stress_main, &threads[i], &threads[i].thread), 0);
+    }
+    for (unsigned i = 0; i < STRESS_THREADS; i++)
+        os_thread_join(threads[i].thread);
+}
+
+/* Runs the group on the machine that stress_seed names; gives the number of failed tests. */
+static int stress_group(const struct CMUnitTest *tests, size_t count)
+{
+    os_use(stress_seed ? os_sim(stress_seed) : NULL);
+    int failed = _cmocka_run_group_tests("stress", tests, count, NULL, NULL);
+    if (failed && stress_seed)
+        print_error("repeat with MGLRU_TEST_SEED=%llu\n", (unsigned long long)stress_seed);
+    os_use(NULL);
+    return failed;
+}
+
+/* The whole program: the real machine, then simulations. */
+static int stress_groups(const struct CMUnitTest *tests, size_t count)
+{
+    const char *only = getenv("MGLRU_TEST_SEED");
+    stress_seed = only ? strtoull(only, NULL, 0) : 0;
+    uint64_t last = only ? stress_seed : STRESS_SEEDS;
+    int failed = 0;
+    for (; stress_seed <= last && !failed; stress_seed++)
+        failed = stress_group(tests, count);
+    return failed;
+}
+
+#endif
