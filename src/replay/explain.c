@@ -125,6 +125,9 @@ static unsigned group_of(const struct mglru_event *event)
     uint64_t age = event->max_seq > event->folio_seq ? event->max_seq - event->folio_seq : 0;
     if (age > AGE_MAX)
         age = AGE_MAX;
+    /* The classic lists know neither. */
+    if (event->rule == MGLRU_EVICT_CLASSIC)
+        return ((unsigned)event->rule & 7) << 6 | (event->type & 1u) << 5;
     return ((unsigned)event->rule & 7) << 6 | (event->type & 1u) << 5 | (event->tier & 3u) << 3 |
            (unsigned)age;
 }

@@ -4,11 +4,11 @@
  * figures of this run; the ones that name a cause appear only when the figures show it.
  *
  * What counts as shown
- *   room   half of the refaulted pages came back before as many pages were evicted as memory
- *          holds: keeping them was possible.
- *   stuck  eviction went through memory's worth of pages at least four times for each generation
- *          created, and most of memory lies where eviction does not look (generations younger than
- *          the oldest, or the active list).
+ *   soon   half of the refaulted pages came back before as many pages were evicted as memory holds.
+ *   stuck  they came back soon, eviction went through memory's worth of pages at least four times
+ *          for each generation created, and most of memory lies in generations younger than the
+ *          oldest, where eviction does not look. For the classic LRU: soon, and most of memory is
+ *          on the active list.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -123,28 +123,44 @@ static void tell_worst(const struct story *story)
 {
     char a[COUNT_BYTES], b[COUNT_BYTES];
     const struct replay_explain_row *row = story->worst;
-    fprintf(story->out, "Most of them, %.1f%%, were %s pages taken by the rule \"%s\", %s",
-            percent(row->refaults, story->facts->refaulted_pages), row->type == 1 ? "file" : "anon",
-            row->rule, use_text(row));
+    double share = percent(row->refaults, story->facts->refaulted_pages);
+    if (row->refaults == story->facts->refaulted_pages)
+        fprintf(story->out, "All of them");
+    else
+        fprintf(story->out, "%s, %.1f%%,", share > 50 ? "Most of them" : "The largest group",
+                share);
+    fprintf(story->out, " were %s pages taken by the rule \"%s\", %s",
+            row->type == 1 ? "file" : "anonymous", row->rule, use_text(row));
     if (strcmp(row->rule, "inactive tail") != 0)
         fprintf(story->out, ", %u generation%s older than the youngest", row->age,
                 row->age == 1 ? "" : "s");
     fprintf(story->out,
-            ". Half of them came back before %s more pages were evicted; %s pages are in memory.\n",
+            ".\nHalf of these came back before about %s more pages were evicted; %s pages are in "
+            "memory.\n",
             count(row->distance_pages, a), count(story->resident_pages, b));
 }
 
-/* True when a cache of this size could have kept the pages. */
-static bool had_room(const struct story *story)
+/* See the head of the file. */
+static bool came_back_soon(const struct story *story)
 {
     return story->worst->distance_pages < story->resident_pages;
 }
 
 static bool is_stuck(const struct story *story, uint64_t looked_at, uint64_t total)
 {
-    return had_room(story) && looked_at * 2 < total &&
+    return came_back_soon(story) && looked_at * 2 < total &&
            story->facts->evicted_pages / (story->facts->generations + 1) >
                STUCK_ROUNDS * story->resident_pages;
+}
+
+/* Where no cause shows: what the distance means for the size. */
+static void tell_remedy(const struct story *story)
+{
+    char a[COUNT_BYTES];
+    fprintf(story->out,
+            "About %s pages more of memory, evicted in the same order, would have kept half of "
+            "these.\n",
+            count(story->worst->distance_pages + 1, a));
 }
 
 static void tell_generations(const struct story *story, const struct where *where)
@@ -159,11 +175,12 @@ static void tell_generations(const struct story *story, const struct where *wher
                 count(facts->generations, a), count(facts->accesses, b));
     if (facts->generations > 0)
         fprintf(story->out, "%s.\n", count(facts->last_generation, a));
-    fprintf(story->out, "At the end the generations hold, oldest first:");
+    fprintf(story->out, "At the end they hold, oldest first (generation: %s pages):",
+            story->worst->type == 1 ? "file" : "anonymous");
     for (size_t i = 0; i < where->count; i++)
-        fprintf(story->out, "%s %s (%" PRIu64 ")", i > 0 ? "," : "", count(where->pages[i], a),
-                where->seq[i]);
-    fprintf(story->out, " %s pages.\n", story->worst->type == 1 ? "file" : "anonymous");
+        fprintf(story->out, "%s %" PRIu64 ": %s", i > 0 ? "," : "", where->seq[i],
+                count(where->pages[i], a));
+    fprintf(story->out, ".\n");
 }
 
 static void tell_mglru(const struct story *story)
@@ -174,23 +191,20 @@ static void tell_mglru(const struct story *story)
     tell_generations(story, &where);
     if (is_stuck(story, where.oldest, where.total)) {
         fprintf(story->out,
-                "Eviction looks at the oldest generation only. %s of %s pages (%.0f%%) lie in "
-                "younger ones, where nothing looks at them until aging runs, used or not. Aging "
-                "does not run while the oldest generation has pages to give, at the priority that "
-                "reclaim starts with, and it always has: every page that is read now enters there. "
+                "Eviction looks at the oldest generation only. %s of %s pages (%.1f%%) lie in "
+                "younger ones, where nothing looks at them until aging runs, used or not.\n"
+                "Aging does not run at the priority that reclaim starts with while the oldest "
+                "generation has pages to give, and it always has: what is read now enters there "
+                "or just above.\n"
                 "So what was hot once stays for good, and what is hot now is evicted after about "
-                "%s more pages, before it can prove itself. A set of hot pages that moves never "
+                "%s more pages, before it can prove itself: a set of hot pages that moves never "
                 "settles.\n",
                 count(where.total - where.oldest, a), count(where.total, b),
                 percent(where.total - where.oldest, where.total),
                 count(story->worst->distance_pages, c));
         fprintf(story->out, "Compare: --policy mglru,classic --model 6.12,7.3,next,ours.\n");
-    } else if (had_room(story)) {
-        fprintf(story->out, "They came back sooner than memory is turned over, so memory had room "
-                            "for them; others were kept instead.\n");
     } else {
-        fprintf(story->out, "They came back after more evictions than memory has pages: only more "
-                            "memory, or knowing the future, could have kept them all.\n");
+        tell_remedy(story);
     }
 }
 
@@ -202,20 +216,17 @@ static void tell_classic(const struct story *story, uint32_t page_bytes)
     uint64_t inactive = stat_of(story->run, file ? "inactive_file" : "inactive_anon") / page_bytes;
     fprintf(story->out, "At the end the active list holds %s pages and the inactive list %s.\n",
             count(active, a), count(inactive, b));
-    if (had_room(story) && inactive * 2 < active + inactive)
+    if (came_back_soon(story) && inactive * 2 < active + inactive)
         fprintf(story->out,
                 "A new page enters the inactive list and has the time that list takes to drain, "
-                "%s pages, to be accessed again. Most of memory is on the active list, which is "
-                "shrunk only when the inactive one is too small beside it, as of the last flush of "
-                "the counters. Pages needed at longer distance are evicted first, although older "
-                "active ones may not be needed any more.\n",
+                "%s pages, to be accessed again.\n"
+                "Most of memory is on the active list, which is shrunk only when the inactive one "
+                "is too small beside it, as of the last flush of the counters.\n"
+                "So pages needed at longer distance are evicted, although older active ones may "
+                "not be needed any more.\n",
                 count(inactive, a));
-    else if (had_room(story))
-        fprintf(story->out, "They came back sooner than memory is turned over, so memory had room "
-                            "for them; others were kept instead.\n");
     else
-        fprintf(story->out, "They came back after more evictions than memory has pages: only more "
-                            "memory, or knowing the future, could have kept them all.\n");
+        tell_remedy(story);
 }
 
 char *explain_story(const struct explain_facts *facts, struct mglru_cache *cache,
