@@ -67,7 +67,7 @@ $ mglru replay t --memory 1M --kernel-charge 0 --miss-bits bits --quiet; wc -c <
 $ mglru replay t --memory 1M --swap 1M --csv - | grep '^run' | cut -d , -f 7-11,15
 370,20,10,10,340,0
 # --swappiness wins over the trace: at 0 and 1 file pages go, at 200 anonymous ones.
-$ { echo '!set / swappiness 200'; for i in 1 2 3; do echo 'a /a heap 0 200'; echo 'r /a data 0 200'; done; } | sh trace; for s in 0 1 200; do mglru replay t --memory 1M --swap 4M --swappiness $s --json - | grep -m 1 -e pswpout; done; mglru replay t --memory 1M --swap 4M --json - | grep -m 1 -e pswpout
+$ { echo '!set / swappiness 200'; for i in 1 2 3; do echo 'a /a heap 0 200'; echo 'r /a data 0 200'; done; } | sh trace; for s in 0 1 200; do mglru replay t --memory 1M --swap 4M --swappiness $s --json - | grep -e pswpout | sed -n 1p; done; mglru replay t --memory 1M --swap 4M --json - | grep -e pswpout | sed -n 1p
         "pswpout": 0,
         "pswpout": 0,
         "pswpout": 562,

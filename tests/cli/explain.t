@@ -1,5 +1,6 @@
 # S6: a set of hot pages that moves: 6.12 keeps the old set in a generation that eviction never looks
-# at, and the explanation says so (figures shown as N); 7.3 and the classic LRU follow the set. 6000 pages are hot at a
+# at, and the explanation says so (figures shown as N); 7.3 and the classic LRU follow the set. 6000
+# pages are hot at a
 # time, memory has 8192; every 40000 accesses the set moves on by 3000.
 $ awk 'BEGIN { x = 1; for (i = 0; i < 400000; i++) { x = (x * 16807) % 2147483647; print (int(i / 40000) * 3000 + x % 6000) % 32768 } }' >shift.keys
 $ mglru replay shift.keys --memory 32M --model 6.12 --explain | sed -n '/ at 32M$/,/^$/p' | sed 's/[0-9,]*[0-9]/N/g'

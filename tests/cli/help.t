@@ -18,7 +18,7 @@ refused (permission, missing feature, full disk, closed pipe)
 
 example:
   mglru replay trace.gz --memory 256M,512M,1G --model 6.12,7.3 --policy mglru,classic
-$ mglru -h | head -1
+$ mglru -h | sed -n 1p
 usage: mglru COMMAND [ARGUMENT...]
 $ mglru --version
 mglru 0.1.0

@@ -48,5 +48,5 @@ $ mglru merge p0.json --json
 $ mglru merge p0.json --json /dev/full --quiet
 2| mglru merge: /dev/full: write failed: No space left on device
 [3]
-$ mglru merge --help | head -1
+$ mglru merge --help | sed -n 1p
 usage: mglru merge FILE... [--json FILE] [--csv FILE] [--plot FILE.svg|.png] [--quiet]
