@@ -39,8 +39,10 @@ static int open_file(struct trace_output *output)
         return -1;
     size_t bytes = strlen(output->path) + 32;
     output->temporary = malloc(bytes);
-    if (!output->temporary)
+    if (!output->temporary) {
+        errno = ENOMEM;
         return -1;
+    }
     snprintf(output->temporary, bytes, "%s.part-%ld", output->path, (long)getpid());
     int fd = open(output->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0) {
