@@ -53,7 +53,7 @@ static void propagate_one(struct page_counter *counter, long target, _Atomic lon
     }
 }
 
-static inline void propagate(struct page_counter *counter, long usage)
+static void propagate_both(struct page_counter *counter, long usage)
 {
     struct page_counter *parent = counter->parent;
     if (!counter->protection || !parent)
@@ -64,6 +64,13 @@ static inline void propagate(struct page_counter *counter, long usage)
                   &parent->children_min_usage);
     propagate_one(counter, usage < low ? usage : low, &counter->low_usage,
                   &parent->children_low_usage);
+}
+
+/* Until a protection is set both targets are 0, as they are already: the written line is spared. */
+static inline void propagate(struct page_counter *counter, long usage)
+{
+    if (MGLRU_UNLIKELY(atomic_load_relaxed(&counter->guarded)))
+        propagate_both(counter, usage);
 }
 
 /* Racy on purpose: a lost race loses a peak that lasted for nanoseconds. */
@@ -86,13 +93,33 @@ void page_counter_charge(struct page_counter *counter, long pages)
     }
 }
 
+/*
+ * Adds to one counter if that keeps it within max, and gives the new usage, else a negative value.
+ * Shared counters add first and take back, as the header's guarantees say.
+ */
+static inline long usage_try_add(struct page_counter *counter, long pages)
+{
+    if (!counter->shared) {
+        long usage = atomic_load_relaxed(&counter->usage) + pages;
+        if (MGLRU_UNLIKELY(usage > atomic_load_relaxed(&counter->max)))
+            return -1;
+        atomic_store_relaxed(&counter->usage, usage);
+        return usage;
+    }
+    long usage = usage_add(counter, pages);
+    /* Read after the add: see usage_add. */
+    if (MGLRU_LIKELY(usage <= atomic_load_relaxed(&counter->max)))
+        return usage;
+    usage_add(counter, -pages);
+    return -1;
+}
+
 bool page_counter_try_charge(struct page_counter *counter, long pages, struct page_counter **over)
 {
     MGLRU_ASSERT(pages >= 0 && pages <= PAGE_COUNTER_MAX);
     for (struct page_counter *c = counter; c; c = c->parent) {
-        long usage = usage_add(c, pages);
-        if (MGLRU_UNLIKELY(usage > atomic_load_relaxed(&c->max))) {
-            usage_add(c, -pages);
+        long usage = usage_try_add(c, pages);
+        if (MGLRU_UNLIKELY(usage < 0)) {
             for (struct page_counter *below = counter; below != c; below = below->parent)
                 page_counter_cancel(below, pages);
             *over = c;
@@ -146,6 +173,16 @@ void page_counter_store_max(struct page_counter *counter, long pages)
     atomic_exchange_seq_cst(&counter->max, pages);
 }
 
+/*
+ * Marks the counter as guarded, before its protection is stored and usage read again. Pairs with
+ * the add in usage_add: either a racing charge sees the mark, or propagate_up sees the charge.
+ */
+static void guard(struct page_counter *counter)
+{
+    if (!atomic_load_relaxed(&counter->guarded))
+        atomic_exchange_seq_cst(&counter->guarded, true);
+}
+
 static void propagate_up(struct page_counter *counter)
 {
     for (struct page_counter *c = counter; c; c = c->parent)
@@ -154,12 +191,14 @@ static void propagate_up(struct page_counter *counter)
 
 void page_counter_set_min(struct page_counter *counter, long pages)
 {
+    guard(counter);
     atomic_store_relaxed(&counter->min, pages);
     propagate_up(counter);
 }
 
 void page_counter_set_low(struct page_counter *counter, long pages)
 {
+    guard(counter);
     atomic_store_relaxed(&counter->low, pages);
     propagate_up(counter);
 }

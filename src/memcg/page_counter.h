@@ -58,13 +58,13 @@ struct page_counter {
     struct page_counter *parent; /* fixed at creation; NULL at the root */
     bool shared;                 /* fixed at creation */
     bool protection;             /* fixed at creation */
+    _Atomic bool guarded;        /* min or low was ever set: charges have to keep the sums */
 };
 
 _Static_assert(sizeof(struct page_counter) == 192, "three lines: usage | protection | limits");
 _Static_assert(offsetof(struct page_counter, emin) == 64, "usage has a line of its own");
 _Static_assert(offsetof(struct page_counter, min) == 128, "limits stay off the written lines");
-_Static_assert(offsetof(struct page_counter, protection) < 192,
-               "the read-mostly group is one line");
+_Static_assert(offsetof(struct page_counter, guarded) < 192, "the read-mostly group is one line");
 
 /* Prepares @counter below @parent (NULL: a root), without limits. @flags: page_counter_flags. */
 void page_counter_init(struct page_counter *counter, struct page_counter *parent, unsigned flags);
