@@ -289,9 +289,11 @@ static void verbose_run(FILE *out, const struct row *row, const struct real_grou
 {
     json_object *theirs = json_path(group->run, "stat", NULL);
     fprintf(out, "== %s %s %s %s, %s\n", row->kernel, row->name, row->mode, row->what, row->note);
-    json_object_object_foreach(theirs, name, value)
-    {
-        uint64_t a = (uint64_t)json_object_get_int64(value);
+    struct json_object_iterator at = json_object_iter_begin(theirs);
+    struct json_object_iterator end = json_object_iter_end(theirs);
+    for (; !json_object_iter_equal(&at, &end); json_object_iter_next(&at)) {
+        const char *name = json_object_iter_peek_name(&at);
+        uint64_t a = (uint64_t)json_object_get_int64(json_object_iter_peek_value(&at));
         uint64_t b = drive_stat(result->stat, name);
         if (a || b)
             fprintf(out, "    %-26s %12" PRIu64 " %12" PRIu64 "\n", name, a, b);

@@ -286,9 +286,13 @@ static const char *load_mode(struct recording *recording, json_object *runs, jso
 static bool load_params(struct scenario *scenario, json_object *params)
 {
     scenario_init(scenario);
-    json_object_object_foreach(
-        params, name,
-        value) if (!scenario_set(scenario, name, json_object_get_string(value))) return false;
+    struct json_object_iterator at = json_object_iter_begin(params);
+    struct json_object_iterator end = json_object_iter_end(params);
+    for (; !json_object_iter_equal(&at, &end); json_object_iter_next(&at)) {
+        const char *value = json_object_get_string(json_object_iter_peek_value(&at));
+        if (!scenario_set(scenario, json_object_iter_peek_name(&at), value))
+            return false;
+    }
     return scenario->family != 0;
 }
 
