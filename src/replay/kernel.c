@@ -96,6 +96,25 @@ static int set_swappiness(struct replay_kernel *run)
     return mglru_cache_write(run->cache, "swappiness", text, (size_t)length);
 }
 
+/* What only the trace tells: whether its pages are pages that the engine knows. */
+static int check_pages(const struct replay_kernel *run, struct replay_error *error)
+{
+    const uint64_t least = (uint64_t)REPLAY_KERNEL_PAGES_MIN * run->page_bytes;
+    if (run->page_bytes < 4096 || run->page_bytes > 65536)
+        snprintf(error->text, sizeof(error->text),
+                 "%s: pages of %" PRIu32 " bytes: %s knows 4096 to 65536", run->options->traces[0],
+                 run->page_bytes, run->spec->policy);
+    else if (run->spec->memory_bytes > 0 && run->spec->memory_bytes < least)
+        snprintf(error->text, sizeof(error->text),
+                 "--memory %" PRIu64 " is below the minimum of %s with pages of %" PRIu32
+                 " bytes: %" PRIu64 " bytes, %d pages",
+                 run->spec->memory_bytes, run->spec->policy, run->page_bytes, least,
+                 REPLAY_KERNEL_PAGES_MIN);
+    else
+        return MGLRU_OK;
+    return MGLRU_EINVAL;
+}
+
 static int set_up(struct replay_kernel *run, const struct replay_source *source)
 {
     if (run->options->explain) {
@@ -123,10 +142,13 @@ int replay_kernel_create(const struct replay_kernel_setup *setup, const struct r
     run->names = setup->names;
     run->page_bytes = replay_source_page_bytes(setup->source);
     run->next_sample = setup->options->every > 0 ? setup->options->every : UINT64_MAX;
-    int code = set_up(run, setup->source);
-    if (code != MGLRU_OK) {
+    int code = check_pages(run, error);
+    if (code == MGLRU_OK)
+        code = set_up(run, setup->source);
+    if (code != MGLRU_OK && error->text[0] == '\0')
         snprintf(error->text, sizeof(error->text), "cannot set up %s, model %s: %s", spec->policy,
                  spec->model, mglru_error_text(code));
+    if (code != MGLRU_OK) {
         replay_kernel_destroy(run);
         return code;
     }

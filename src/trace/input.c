@@ -250,7 +250,13 @@ static int open_path(struct trace_input *input, const char *path, struct trace_e
 
 int trace_input_open(struct trace_input *input, const char *path, struct trace_error *error)
 {
-    *input = (struct trace_input){.fd = -1, .wake_fd = -1};
+    return trace_input_open_with(input, path, -1, error);
+}
+
+int trace_input_open_with(struct trace_input *input, const char *path, int wake_fd,
+                          struct trace_error *error)
+{
+    *input = (struct trace_input){.fd = -1, .wake_fd = wake_fd};
     int rc = open_path(input, path, error);
     if (rc)
         return rc;

@@ -65,6 +65,11 @@ struct trace_input {
  */
 int trace_input_open(struct trace_input *input, const char *path, struct trace_error *error);
 
+/* The same; MGLRU_EINTR as soon as @wake_fd becomes readable, also while it waits for the first
+ * bytes. @wake_fd stays the caller's; -1: none. */
+int trace_input_open_with(struct trace_input *input, const char *path, int wake_fd,
+                          struct trace_error *error);
+
 /* The same over @bytes bytes at @data, which must live as long as @input. For tests and fuzzing. */
 int trace_input_open_memory(struct trace_input *input, const void *data, size_t bytes,
                             struct trace_error *error);

@@ -164,7 +164,8 @@ int trace_reader_open(const char *path, const struct trace_open_options *options
     if (!rc && !reader->path)
         rc = message_set(error, MGLRU_ENOMEM, "%s: no memory", path);
     if (!rc)
-        rc = trace_input_open(&reader->input, reader->path, error);
+        rc = trace_input_open_with(&reader->input, reader->path,
+                                   options->stop_fd > 0 ? options->stop_fd : -1, error);
     if (!rc)
         rc = start(reader, options, error);
     if (rc) {

@@ -27,6 +27,7 @@ struct trace_open_options {
     const char *format;  /* name of a format, NULL: found by content */
     const char *columns; /* csv: column map, e.g. "time=0,page=4,count=5"; NULL: from the header */
     uint32_t page_bytes; /* for formats that count bytes; 0 means 4096 */
+    int stop_fd;         /* reading ends with MGLRU_EINTR once it is readable; 0: none */
     /*
      * Block and object formats: one access a request, its page being the first block number or
      * the key, as simulators count that do not expand requests. Not what a page cache does.

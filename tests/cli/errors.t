@@ -210,6 +210,11 @@ $ printf '#mglru-trace 1 page_size=4096\nr /a data 0\nr /a data 1' >torn; mglru 
 $ printf '#mglru-trace 1 page_size=16384\nr /a data 0\n' >big; mglru replay t.native big
 2| mglru replay: big: pages of 16384 bytes, but t.native has pages of 4096: traces replayed as one must agree
 [2]
+$ printf '#mglru-trace 1 page_size=16384\nr /a data 0\n' >big; mglru replay big --memory 512K
+2| mglru replay: --memory 524288 is below the minimum of mglru with pages of 16384 bytes: 1048576 bytes, 64 pages
+[2]
+$ printf '#mglru-trace 1 page_size=512\nr /a data 0\n' >small; mglru replay small --memory 512K; mglru replay small --memory 512K --policy lru --quiet
+2| mglru replay: small: pages of 512 bytes: mglru knows 4096 to 65536
 # A name with a line break is still one line.
 $ mglru replay "$(printf "no\nsuch")"
 2| mglru replay: no?such: cannot open: No such file or directory
@@ -220,5 +225,6 @@ bad
 big
 empty
 nothing
+small
 t.native
 torn

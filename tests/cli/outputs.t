@@ -59,8 +59,15 @@ $ { sleep 0.2; mglru replay t.native --memory 1M --policy lru; echo "[$?]" >&2; 
 $ mglru replay t.native --memory 1M --policy lru >&-
 2| mglru replay: standard output: write failed: Bad file descriptor
 [3]
-$ ls
+$ ls -d *.*
 also.json
 r.csv
 r.json
 t.native
+# A signal while the replay waits for input: nothing partial stays, and the status is the signal's.
+$ mkfifo in; sleep 9 >in & writer=$!; mglru replay in --json stopped.json --write-native stopped.native & replay=$!; sleep 0.4; ls | grep -c stopped; { kill -TERM $replay; wait $replay; echo "[$?]"; kill $writer; wait $writer; } 2>/dev/null; ls | grep -c stopped
+1
+[143]
+0
+2| mglru replay: interrupted
+[1]

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* `mglru replay`: command line -> replay -> reports. */
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,13 +17,28 @@
 
 static const char name[] = "replay";
 
-/* The signal that asked to stop. The one variable that a handler may write, hence not in a struct;
- * the replay looks at it after each batch. */
+/* The signal that asked to stop, and a pipe that becomes readable then. A handler can reach nothing
+ * but file-scope variables. The replay looks at the first after each batch; the reader of the trace
+ * looks at the second while it waits for input. */
 static volatile sig_atomic_t stop_signal;
+static int stop_pipe[2];
 
 static void on_signal(int number)
 {
     stop_signal = number;
+    /* A full pipe is readable, which is all that is wanted. */
+    ssize_t written = write(stop_pipe[1], "", 1);
+    (void)written;
+}
+
+/* From here on SIGINT, SIGTERM and SIGHUP end the replay in order: nothing partial is left. */
+static bool catch_signals(void)
+{
+    if (pipe2(stop_pipe, O_CLOEXEC | O_NONBLOCK) != 0)
+        return false;
+    const struct sigaction action = {.sa_handler = on_signal};
+    return sigaction(SIGINT, &action, NULL) == 0 && sigaction(SIGTERM, &action, NULL) == 0 &&
+           sigaction(SIGHUP, &action, NULL) == 0;
 }
 
 /* What the callbacks of a replay work with. */
@@ -61,7 +78,7 @@ static void fill_options(const struct replay_args *args, struct session *session
     *options = (struct replay_options){
         .traces = args->traces,
         .trace_count = args->trace_count,
-        .open = {.format = args->format, .columns = args->columns},
+        .open = {.format = args->format, .columns = args->columns, .stop_fd = stop_pipe[0]},
         .specs = args->specs,
         .spec_count = args->spec_count,
         .count_distinct = args->whole_baseline,
@@ -125,11 +142,10 @@ int command_replay(int argc, char **argv)
         status = command_fail(name, COMMAND_USAGE, "%s", error.text);
     } else if (session.args.help) {
         replay_help();
+    } else if (!catch_signals()) {
+        status =
+            command_fail(name, COMMAND_ENVIRONMENT, "cannot catch signals: %s", strerror(errno));
     } else {
-        const struct sigaction action = {.sa_handler = on_signal};
-        sigaction(SIGINT, &action, NULL);
-        sigaction(SIGTERM, &action, NULL);
-        sigaction(SIGHUP, &action, NULL);
         status = replay(&session);
     }
     replay_outputs_abandon(&session.outputs);
