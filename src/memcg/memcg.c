@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "memcg/stat.h"
 #include "memcg/stock.h"
 
@@ -72,6 +73,7 @@ static struct memcg *memcg_allocate(struct memcg_tree *tree, struct memcg *paren
 /* Gives @memcg the lowest free id. False: none is free. */
 static bool id_take(struct memcg_tree *tree, struct memcg *memcg) MGLRU_REQUIRES(tree->lock)
 {
+    MGLRU_ASSERT(lock_spin_held(&tree->lock));
     if (tree->id_count == MEMCG_ID_MAX)
         return false;
     uint32_t id = tree->id_hint;
@@ -88,6 +90,7 @@ static bool id_take(struct memcg_tree *tree, struct memcg *memcg) MGLRU_REQUIRES
 
 static void id_give_back(struct memcg_tree *tree, struct memcg *memcg) MGLRU_REQUIRES(tree->lock)
 {
+    MGLRU_ASSERT(lock_spin_held(&tree->lock));
     uint32_t id = atomic_load_relaxed(&memcg->id);
     if (!id)
         return;
@@ -99,19 +102,46 @@ static void id_give_back(struct memcg_tree *tree, struct memcg *memcg) MGLRU_REQ
         tree->id_hint = id;
 }
 
+/* The bucket of the name: FNV-1a over its bytes, mixed with the parent's number. */
+static struct memcg **name_bucket(const struct memcg *parent, const char *name, size_t length)
+{
+    uint64_t hash = 0xCBF29CE484222325u;
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ (unsigned char)name[i]) * 0x100000001B3u;
+    hash = bits_mix64(hash ^ bits_mix64(parent->serial));
+    return &parent->tree->names[hash % MEMCG_NAME_BUCKETS];
+}
+
 static struct memcg *child_find(const struct memcg *parent, const char *name, size_t length)
 {
-    struct list_node *pos;
-    list_for_each (pos, &parent->children) {
-        struct memcg *child = container_of(pos, struct memcg, sibling);
-        if (memcg_online(child) && !strncmp(child->name, name, length) && !child->name[length])
-            return child;
+    MGLRU_ASSERT(lock_spin_held(&parent->tree->lock));
+    struct memcg *child = *name_bucket(parent, name, length);
+    while (child &&
+           (child->parent != parent || strncmp(child->name, name, length) || child->name[length]))
+        child = child->bucket_next;
+    return child;
+}
+
+static void name_insert(struct memcg *memcg)
+{
+    struct memcg **bucket = name_bucket(memcg->parent, memcg->name, strlen(memcg->name));
+    memcg->bucket_next = *bucket;
+    *bucket = memcg;
+}
+
+static void name_remove(struct memcg *memcg)
+{
+    struct memcg **at = name_bucket(memcg->parent, memcg->name, strlen(memcg->name));
+    while (*at != memcg) {
+        MGLRU_CHECK(*at);
+        at = &(*at)->bucket_next;
     }
-    return NULL;
+    *at = memcg->bucket_next;
 }
 
 static int tree_attach(struct memcg_tree *tree, struct memcg *memcg) MGLRU_REQUIRES(tree->lock)
 {
+    MGLRU_ASSERT(lock_spin_held(&tree->lock));
     struct memcg *parent = memcg->parent;
     if (parent && !memcg_online(parent))
         return MGLRU_ENOENT;
@@ -123,6 +153,7 @@ static int tree_attach(struct memcg_tree *tree, struct memcg *memcg) MGLRU_REQUI
     tree->count++;
     if (parent) {
         list_add_tail(&parent->children, &memcg->sibling);
+        name_insert(memcg);
         memcg_get(parent);
     }
     return MGLRU_OK;
@@ -222,6 +253,7 @@ static bool memcg_charged(const struct memcg *memcg)
 /* Takes a dying memcg that nothing refers to out of the tree. */
 static void tree_detach(struct memcg_tree *tree, struct memcg *memcg) MGLRU_REQUIRES(tree->lock)
 {
+    MGLRU_ASSERT(lock_spin_held(&tree->lock));
     MGLRU_CHECK(list_empty(&memcg->children));
     memcg_stat_bequeath(memcg);
     iters_forget(memcg);
@@ -332,6 +364,7 @@ int memcg_offline(struct memcg *memcg, unsigned cpu)
                                           : MGLRU_OK;
     if (!error) {
         atomic_store_relaxed(&memcg->online, 0);
+        name_remove(memcg);
         if (!page_counter_read(&memcg->swap))
             id_give_back(tree, memcg);
     }
@@ -470,15 +503,19 @@ void memcg_tree_destroy(struct memcg_tree *tree)
 void memcg_tree_verify(struct memcg_tree *tree)
 {
     size_t count = 0;
+    lock_spin_acquire(&tree->lock);
     for (struct memcg *memcg = tree->root; memcg; memcg = memcg_next(tree->root, memcg)) {
         count++;
         uint32_t id = atomic_load_relaxed(&memcg->id);
         MGLRU_CHECK(memcg->tree == tree);
         MGLRU_CHECK(!id || atomic_load_relaxed(&tree->ids[id]) == memcg);
         MGLRU_CHECK(atomic_load_relaxed(&memcg->refs) > 0 || memcg_charged(memcg));
+        MGLRU_CHECK(!memcg->parent || !memcg_online(memcg) ||
+                    child_find(memcg->parent, memcg->name, strlen(memcg->name)) == memcg);
         MGLRU_CHECK(!memcg->parent || memcg->depth == memcg->parent->depth + 1);
         MGLRU_CHECK(page_counter_read(&memcg->memory) >= memcg_stock_pages(memcg));
         rstat_verify(&memcg->stat.rstat);
     }
     MGLRU_CHECK(count == tree->count);
+    lock_spin_release(&tree->lock);
 }

@@ -35,6 +35,8 @@
 #define MEMCG_NODES_MAX 8u
 /* Largest id: shadow entries and swap entries have 16 bits for it. */
 #define MEMCG_ID_MAX 65535u
+/* Chosen: 64 names a bucket at MEMCG_ID_MAX, and 8 KiB a tree. */
+#define MEMCG_NAME_BUCKETS 1024u
 /* Pages that are paid in advance at once (mglru-facts 0). */
 #define MEMCG_CHARGE_BATCH 64u
 /* The root's and, unless set, every memcg's swappiness. */
@@ -124,6 +126,7 @@ struct memcg {
     struct list_node children; /* oldest first, dying ones included */
     char *path;                /* "/" or "/a/b"; fixed */
     const char *name;          /* last part of path */
+    struct memcg *bucket_next; /* in tree->names, while online */
     struct memcg_iter iters[MEMCG_NODES_MAX];
 };
 
@@ -142,10 +145,11 @@ struct memcg_tree {
     /* Guarded by lock. */
     struct lock_spin lock;
     uint64_t next_serial;
-    uint32_t id_count;            /* memcgs that have an id */
-    uint32_t id_hint;             /* no id below this is free */
-    _Atomic(struct memcg *) *ids; /* [MEMCG_ID_MAX + 1], by id; read without the lock */
-    size_t count;                 /* memcgs, dying ones included */
+    uint32_t id_count;                       /* memcgs that have an id */
+    uint32_t id_hint;                        /* no id below this is free */
+    _Atomic(struct memcg *) *ids;            /* [MEMCG_ID_MAX + 1], by id; read without the lock */
+    size_t count;                            /* memcgs, dying ones included */
+    struct memcg *names[MEMCG_NAME_BUCKETS]; /* online ones by parent and name */
 };
 
 /* Zero-initialise, then set what is needed. */

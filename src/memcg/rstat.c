@@ -129,6 +129,7 @@ static void link_up(struct rstat_node *node, unsigned cpu)
 /* Empties the queue of @cpu into its updated tree. */
 static void link_queued(struct rstat_tree *tree, unsigned cpu) MGLRU_REQUIRES(tree->lock)
 {
+    MGLRU_ASSERT(lock_spin_held(&tree->lock));
     /* Acquire: pairs with the release in rstat_cpu_queue. */
     struct rstat_link *link = atomic_exchange_acquire(&tree->lists[cpu].head, NULL);
     while (link) {
@@ -184,6 +185,7 @@ static struct rstat_node *push_children(struct rstat_node *node, unsigned cpu,
  */
 static struct rstat_node *take_updated(struct rstat_node *root, unsigned cpu)
 {
+    MGLRU_ASSERT(lock_spin_held(&root->tree->lock));
     if (!rstat_node_cpu(root, cpu)->updated_next)
         return NULL;
     unlink_root(root, cpu);

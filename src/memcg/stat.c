@@ -67,6 +67,7 @@ void memcg_stat_flush_cpu(struct rstat_node *node, unsigned cpu)
     struct memcg_stat *parent = stat->parent;
     struct memcg_stat_cpu *block = own_block(stat, cpu);
     size_t rows = row_count(stat);
+    MGLRU_ASSERT(lock_spin_held(&node->tree->lock));
     for (size_t i = 0; i < rows; i++) {
         long value = atomic_load_relaxed(&block->values[i]);
         long own = value - atomic_load_relaxed(&block->values[rows + i]);

@@ -212,6 +212,27 @@ static void ids_can_run_out(void **state)
     memcg_tree_destroy(tree);
 }
 
+static void many_names_are_found(void **state)
+{
+    struct memcg_tree *tree = helper_tree(&memcg_params_73, 1);
+    enum { MANY = 5000 };
+    char path[16];
+    for (int i = 0; i < MANY; i++) {
+        snprintf(path, sizeof(path), "/m%d", i);
+        assert_int_equal(helper_memcg(tree, path)->id, i + 2);
+    }
+    for (int i = 0; i < MANY; i += 7) {
+        struct memcg *found;
+        snprintf(path, sizeof(path), "/m%d", i);
+        assert_int_equal(memcg_find(tree, path, &found), MGLRU_OK);
+        assert_string_equal(found->path, path);
+        assert_int_equal(memcg_offline(found, 0), MGLRU_OK);
+        assert_int_equal(memcg_find(tree, path, &found), MGLRU_ENOENT);
+    }
+    memcg_tree_verify(tree);
+    memcg_tree_destroy(tree);
+}
+
 static void collect(struct memcg *root, char *out, size_t capacity)
 {
     out[0] = '\0';
@@ -459,6 +480,7 @@ int main(void)
         cmocka_unit_test(root_cannot_be_removed),
         cmocka_unit_test(ids_are_the_lowest_free_ones),
         cmocka_unit_test(ids_can_run_out),
+        cmocka_unit_test(many_names_are_found),
         cmocka_unit_test(walk_is_pre_order_oldest_first),
         cmocka_unit_test(whole_walk_survives_a_removal),
         cmocka_unit_test(shared_walk_hands_each_memcg_to_one_reclaimer),
