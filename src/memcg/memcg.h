@@ -130,6 +130,14 @@ struct memcg {
     struct memcg_iter iters[MEMCG_NODES_MAX];
 };
 
+_Static_assert(offsetof(struct memcg, oom_group) < 64, "what every charge reads is one line");
+_Static_assert(offsetof(struct memcg, memory) == 64, "counters begin on a line of their own");
+_Static_assert(offsetof(struct memcg_stat, updates) % 64 == 0,
+               "written by all CPUs: away from what each update reads");
+_Static_assert(offsetof(struct memcg_stat_cpu, values) == 64,
+               "queueing and threshold fields are the line before the values");
+_Static_assert(offsetof(struct memcg, events) % 64 == 0, "events are atomic, on their own lines");
+
 struct memcg_tree {
     /* Fixed at creation. */
     struct memcg *root;

@@ -19,13 +19,16 @@
 struct memcg_stock_cpu {
     /* Line 0: owner of the CPU, or a drainer, under lock. */
     _Alignas(64) struct lock_spin lock;
-    uint8_t next_evict;               /* slot that is emptied next when all are taken */
     uint8_t pages[MEMCG_STOCK_SLOTS]; /* at most MEMCG_CHARGE_BATCH each */
     struct memcg *owner[MEMCG_STOCK_SLOTS];
-    /* Line 1 on: drainers. */
-    _Atomic uint8_t flushing; /* a drain of this CPU was announced and has not run */
-    _Atomic uint8_t isolated; /* must not be disturbed: remote drains pass it by */
+    /* Line 1: drainers, and rare evictions. */
+    _Alignas(64) _Atomic uint8_t flushing; /* a drain of this CPU was announced and has not run */
+    _Atomic uint8_t isolated;              /* must not be disturbed: remote drains pass it by */
+    uint8_t next_evict; /* slot that is emptied next when all are taken; under lock */
 };
+
+_Static_assert(offsetof(struct memcg_stock_cpu, flushing) == 64,
+               "a charge from stock touches one line, which no other CPU writes");
 
 struct memcg_stock {
     const struct memcg_params *params;

@@ -105,13 +105,24 @@ static inline void note_released(const void *lock, uint8_t rank)
 void lock_spin_init(struct lock_spin *lock, enum lock_rank rank)
 {
     MGLRU_ASSERT(rank > RANK_NONE && rank < RANK_COUNT);
-    atomic_store_relaxed(&lock->held, 0);
-    lock->rank = (uint8_t)rank;
+    atomic_store_relaxed(&lock->word, (uint8_t)rank);
 }
 
-static void spin_wait(struct lock_spin *lock)
+static bool spin_is_taken(const struct lock_spin *lock)
 {
-    for (unsigned spins = 0; atomic_load_relaxed(&lock->held); spins++) {
+    return atomic_load_relaxed(&lock->word) & LOCK_SPIN_HELD;
+}
+
+/* Takes a free lock; false: it was taken. */
+static bool spin_grab(struct lock_spin *lock, uint8_t rank)
+{
+    /* Pairs with the store in lock_spin_release. */
+    return !(atomic_exchange_acquire(&lock->word, LOCK_SPIN_HELD | rank) & LOCK_SPIN_HELD);
+}
+
+static void spin_wait(const struct lock_spin *lock)
+{
+    for (unsigned spins = 0; spin_is_taken(lock); spins++) {
         if (spins % SPINS_BEFORE_YIELD == SPINS_BEFORE_YIELD - 1)
             os_thread_yield();
         else
@@ -119,41 +130,41 @@ static void spin_wait(struct lock_spin *lock)
     }
 }
 
-static void spin_take(struct lock_spin *lock)
+static void spin_take(struct lock_spin *lock, bool equal_ok)
 {
-    /* Pairs with the store in lock_spin_release. */
-    while (atomic_exchange_acquire(&lock->held, 1))
+    uint8_t rank = (uint8_t)lock_spin_rank(lock);
+    check_order(lock, rank, equal_ok);
+    while (!spin_grab(lock, rank))
         spin_wait(lock);
-    note_acquired(lock, lock->rank);
+    note_acquired(lock, rank);
 }
 
 void lock_spin_acquire(struct lock_spin *lock) MGLRU_NO_LOCK_ANALYSIS
 {
-    check_order(lock, lock->rank, false);
-    spin_take(lock);
+    spin_take(lock, false);
 }
 
 void lock_spin_acquire_nested(struct lock_spin *lock) MGLRU_NO_LOCK_ANALYSIS
 {
-    check_order(lock, lock->rank, true);
-    spin_take(lock);
+    spin_take(lock, true);
 }
 
 bool lock_spin_try(struct lock_spin *lock) MGLRU_NO_LOCK_ANALYSIS
 {
-    /* Pairs with the store in lock_spin_release. */
-    if (atomic_load_relaxed(&lock->held) || atomic_exchange_acquire(&lock->held, 1))
+    uint8_t rank = (uint8_t)lock_spin_rank(lock);
+    if (spin_is_taken(lock) || !spin_grab(lock, rank))
         return false;
-    note_acquired(lock, lock->rank);
+    note_acquired(lock, rank);
     return true;
 }
 
 void lock_spin_release(struct lock_spin *lock) MGLRU_NO_LOCK_ANALYSIS
 {
-    note_released(lock, lock->rank);
-    MGLRU_ASSERT(atomic_load_relaxed(&lock->held));
-    /* Pairs with the exchanges in spin_take and lock_spin_try. */
-    atomic_store_release(&lock->held, 0);
+    uint8_t rank = (uint8_t)lock_spin_rank(lock);
+    note_released(lock, rank);
+    MGLRU_ASSERT(spin_is_taken(lock));
+    /* Pairs with the exchange in spin_grab. */
+    atomic_store_release(&lock->word, rank);
 }
 
 void lock_mutex_init(struct lock_mutex *lock, enum lock_rank rank)
@@ -199,7 +210,7 @@ bool lock_spin_held(const struct lock_spin *lock)
 #ifdef MGLRU_DEBUG
     return is_held(lock);
 #else
-    return atomic_load_relaxed(&lock->held);
+    return spin_is_taken(lock);
 #endif
 }
 

@@ -3,8 +3,8 @@
  * Ranked spin locks and mutexes.
  *
  * A spin lock is for a few dozen instructions: nothing that allocates, waits or calls out runs
- * under it. A mutex may be held for longer; its waiters sleep in os_wait. Both are one word, are
- * valid when zero except for the rank, need no destruction, and carry their rank so that debug
+ * under it. A mutex may be held for longer; its waiters sleep in os_wait. Both are
+ * small, need no destruction, and carry their rank so that debug
  * builds (MGLRU_DEBUG) can check the order of rank.h: an inversion, a double lock, an unlock by a
  * stranger name both locks on stderr and abort.
  *
@@ -21,10 +21,24 @@
 #include "sync/atomic.h"
 #include "sync/rank.h"
 
+/* One byte, so that it fits beside what it guards. */
 struct MGLRU_CAPABILITY("spin lock") lock_spin {
-    _Atomic uint8_t held;
-    uint8_t rank; /* enum lock_rank */
+    _Atomic uint8_t word; /* LOCK_SPIN_HELD or not, and the rank */
 };
+
+#define LOCK_SPIN_HELD 0x80u
+/* For static locks: a free one of @rank. */
+#define LOCK_SPIN_INIT(rank)                                                                       \
+    {                                                                                              \
+        (uint8_t)(rank)                                                                            \
+    }
+
+_Static_assert(RANK_COUNT <= LOCK_SPIN_HELD, "a rank has seven bits");
+
+static inline enum lock_rank lock_spin_rank(const struct lock_spin *lock)
+{
+    return (enum lock_rank)(atomic_load_relaxed(&lock->word) & ~LOCK_SPIN_HELD);
+}
 
 struct MGLRU_CAPABILITY("mutex") lock_mutex {
     _Atomic uint32_t state; /* 0 free, 1 held, 2 held and somebody waits */

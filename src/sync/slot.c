@@ -12,7 +12,7 @@
 
 _Thread_local unsigned slot_plus_one;
 
-static struct lock_spin slots_lock = {.rank = RANK_SLOT};
+static struct lock_spin slots_lock = LOCK_SPIN_INIT(RANK_SLOT);
 static uint64_t slots_used[WORDS]; /* guarded by slots_lock */
 
 /* Taking the lock orders the last writes of the old owner before the new owner's first. */
