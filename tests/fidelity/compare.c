@@ -10,6 +10,7 @@
 #include "compare.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,6 +35,16 @@ const struct schedule *schedule_at(size_t i)
 
 const struct schedule *schedule_find(const char *name)
 {
+    static struct schedule custom;
+    unsigned offset_ms = 0;
+    int used = 0;
+    if (sscanf(name, "2s@%u%n", &offset_ms, &used) == 1 && name[used] == '\0' &&
+        offset_ms < 2000) {
+        /* Flushes at offset + 2 s * k of the guest's clock. */
+        custom = (struct schedule){name, MGLRU_STAT_FLUSH_TIME, 2 * SECOND_NS,
+                                   (2000 - offset_ms) * (SECOND_NS / 1000)};
+        return &custom;
+    }
     for (size_t i = 0; i < MGLRU_ARRAY_LEN(schedules); i++)
         if (strcmp(schedules[i].name, name) == 0)
             return &schedules[i];
