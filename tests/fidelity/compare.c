@@ -18,6 +18,7 @@
 #include "through.h"
 
 #define SECOND_NS UINT64_C(1000000000)
+#define MS_NS UINT64_C(1000000)
 
 static const struct schedule schedules[] = {
     {"2s even", MGLRU_STAT_FLUSH_TIME, 2 * SECOND_NS, 0},
@@ -36,13 +37,14 @@ const struct schedule *schedule_at(size_t i)
 const struct schedule *schedule_find(const char *name)
 {
     static struct schedule custom;
+    unsigned period_ms = 0;
     unsigned offset_ms = 0;
     int used = 0;
-    if (sscanf(name, "2s@%u%n", &offset_ms, &used) == 1 && name[used] == '\0' &&
-        offset_ms < 2000) {
-        /* Flushes at offset + 2 s * k of the guest's clock. */
-        custom = (struct schedule){name, MGLRU_STAT_FLUSH_TIME, 2 * SECOND_NS,
-                                   (2000 - offset_ms) * (SECOND_NS / 1000)};
+    if (sscanf(name, "%ums@%u%n", &period_ms, &offset_ms, &used) == 2 && name[used] == '\0' &&
+        offset_ms < period_ms) {
+        /* Flushes at offset + period * k of the guest's clock. */
+        custom = (struct schedule){name, MGLRU_STAT_FLUSH_TIME, period_ms * MS_NS,
+                                   (period_ms - offset_ms) * MS_NS};
         return &custom;
     }
     for (size_t i = 0; i < MGLRU_ARRAY_LEN(schedules); i++)
@@ -188,11 +190,13 @@ static int run_once(struct comparison *c, const struct schedule *schedule, bool 
 }
 
 /* The same script through `mglru replay`: the row counts accesses that came out the same. */
-static int run_through(struct comparison *c, const struct drive_result *direct)
+static int run_through(struct comparison *c, const struct schedule *schedule,
+                       const struct drive_result *direct)
 {
     struct drive_result other;
     const char *model = c->compare->model ? c->compare->model : c->recording->kernel;
-    int code = through_replay(c->compare->through, &c->script, model, &other);
+    const struct drive_options options = {.model = model, .schedule = schedule};
+    int code = through_replay(c->compare->through, &c->script, &options, &other);
     struct row *row = &c->row[c->rows];
     row_start(row, c->recording, "replay = library");
     row->exact = true;
@@ -234,7 +238,7 @@ static int run_stated(struct comparison *c, const struct schedule *schedule)
         }
     }
     if (c->compare->through)
-        code = run_through(c, &result);
+        code = run_through(c, schedule, &result);
     drive_result_free(&result);
     return code;
 }

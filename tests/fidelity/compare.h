@@ -27,7 +27,7 @@ struct compare {
 
 /* The i-th flush schedule; the first is the stated one. NULL past the last. */
 const struct schedule *schedule_at(size_t i);
-/* By name, or "2s@MS": every 2 s, MS milliseconds after even seconds. NULL: none. */
+/* By name, or "PERIODms@OFFSET": OFFSET milliseconds after multiples of PERIOD. NULL: none. */
 const struct schedule *schedule_find(const char *name);
 
 /*

@@ -14,6 +14,7 @@
 #include "emit.h"
 
 #define PATH_BYTES 256
+#define NS_OF_MS UINT64_C(1000000)
 
 extern char **environ;
 
@@ -63,14 +64,16 @@ static int run_program(const char *program, const struct files *files, char *con
 }
 
 static int replay(const char *program, const struct files *files, const struct script *script,
-                  const char *model)
+                  const struct drive_options *options)
 {
     char swap[24];
+    char flush[32];
     const struct scenario *s = &script->scenario;
+    snprintf(flush, sizeof(flush), "%" PRIu64 "ms", options->schedule->period / NS_OF_MS);
     snprintf(swap, sizeof(swap), "%" PRIu64 "M", s->swap ? s->swap_mb : 0);
-    const char *arguments[] = {program,   "replay", files->trace,  "--policy",  "mglru",
-                               "--model", model,    "--miss-bits", files->bits, "--stat-flush",
-                               "2s",      "--swap", swap,          NULL};
+    const char *arguments[] = {
+        program,       "replay",    files->trace,   "--policy", "mglru",  "--model", options->model,
+        "--miss-bits", files->bits, "--stat-flush", flush,      "--swap", swap,      NULL};
     return run_program(program, files, (char *const *)arguments);
 }
 
@@ -94,17 +97,17 @@ static int read_bits(const struct files *files, const struct script *script,
     return code;
 }
 
-int through_replay(const char *program, const struct script *script, const char *model,
-                   struct drive_result *out)
+int through_replay(const char *program, const struct script *script,
+                   const struct drive_options *options, struct drive_result *out)
 {
     struct files files;
     *out = (struct drive_result){0};
     int code = files_make(&files);
     if (code)
         return code;
-    code = emit_trace(script, 0, files.trace);
+    code = emit_trace(script, options->schedule->offset_ns, files.trace);
     if (!code)
-        code = replay(program, &files, script, model);
+        code = replay(program, &files, script, options);
     if (!code)
         code = read_bits(&files, script, out);
     files_remove(&files);

@@ -10,10 +10,11 @@
 
 /*
  * Writes the trace to a temporary folder, replays it with @program (a path), and sorts the miss
- * bits by part. Only the stated schedule ("2s even") can be asked for. @out: bits, accesses and
- * misses. MGLRU_EIO: the program failed or wrote something else; MGLRU_ENOMEM.
+ * bits by part. Of @options it takes the model and the schedule, which must be one of time.
+ * @out: bits, accesses and misses. MGLRU_EIO: the program failed or wrote something else;
+ * MGLRU_ENOMEM.
  */
-int through_replay(const char *program, const struct script *script, const char *model,
-                   struct drive_result *out);
+int through_replay(const char *program, const struct script *script,
+                   const struct drive_options *options, struct drive_result *out);
 
 #endif
