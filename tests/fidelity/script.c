@@ -17,6 +17,9 @@
 /* The harness seeds the file stream of a mixed scenario apart from the anonymous one. */
 #define FILE_SEED_OFFSET 1000003
 
+/* `mglru replay` moves the clock in steps of at least 1 ms; the script does the same. */
+#define CLOCK_STEP_NS UINT64_C(1000000)
+
 #define DEFAULT_HOT 2048     /* H where the family has no other default */
 #define DEFAULT_TWO_HOT 4096 /* H of two memcgs */
 
@@ -191,8 +194,9 @@ struct player {
     const struct script_sink *sink;
     struct script_access batch[SCRIPT_BATCH];
     size_t filled;
-    uint64_t done;   /* accesses handed over */
-    size_t interval; /* sample that was taken last */
+    uint64_t done;    /* accesses handed over */
+    size_t interval;  /* sample that was taken last */
+    uint64_t told_ns; /* clock as the sink knows it */
 };
 
 /* The guest's clock after @done accesses. */
@@ -214,13 +218,21 @@ static uint64_t player_now(const struct player *player)
     return clock->now_ns[from] + (uint64_t)(share * (double)span_ns);
 }
 
+/* The clock that the sink is told, which stays until the guest's is a step ahead. */
+static uint64_t player_tell(struct player *player, uint64_t now_ns)
+{
+    if (now_ns >= player->told_ns + CLOCK_STEP_NS)
+        player->told_ns = now_ns;
+    return player->told_ns;
+}
+
 static int player_flush(struct player *player)
 {
     if (player->filled == 0)
         return 0;
     size_t count = player->filled;
-    int code =
-        player->sink->access(player->sink->context, player->batch, count, player_now(player));
+    uint64_t now_ns = player_tell(player, player_now(player));
+    int code = player->sink->access(player->sink->context, player->batch, count, now_ns);
     player->filled = 0;
     player->done += count;
     return code;
@@ -240,6 +252,7 @@ static int player_sample(struct player *player, size_t number)
     const struct scenario_clock *clock = &player->script->clock;
     uint64_t now_ns = number < clock->samples ? clock->now_ns[number] : player_now(player);
     player->interval = number;
+    now_ns = player_tell(player, now_ns);
     return player->sink->sample(player->sink->context, number, now_ns);
 }
 
