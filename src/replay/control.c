@@ -168,11 +168,19 @@ int kernel_file_use(struct replay_kernel *run, const struct trace_record *record
 {
     *out = NULL;
     struct mglru_memcg *memcg;
-    int code = kernel_memcg_use(run, record->memcg, record, &memcg);
+    /* Opening charges memory, so it comes after the accesses before it. */
+    int code = kernel_flush(run);
+    if (code == MGLRU_OK)
+        code = kernel_memcg_use(run, record->memcg, record, &memcg);
     if (code != MGLRU_OK)
         return code;
-    code = record->op == TRACE_TOUCH ? open_region(run, record, memcg, out)
-                                     : open_file(run, record, memcg, out);
+    do {
+        /* Killed just now, or by an access before. */
+        if (run->memcgs[record->memcg].state == MEMCG_KILLED)
+            return MGLRU_OK;
+        code = record->op == TRACE_TOUCH ? open_region(run, record, memcg, out)
+                                         : open_file(run, record, memcg, out);
+    } while (code == MGLRU_EOOM && kernel_oom(run, record->memcg));
     if (code != MGLRU_OK && code != MGLRU_ENOMEM)
         return refuse(run, record, "cannot open the file or region", code);
     return code;

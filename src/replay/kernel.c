@@ -344,7 +344,7 @@ static int skip_access(struct replay_kernel *run, const struct trace_record *rec
     return code;
 }
 
-/* The file that @record goes to. */
+/* The file that @record goes to; NULL: its process was killed. */
 static inline int find_file(struct replay_kernel *run, const struct trace_record *record,
                             struct mglru_file **file)
 {
@@ -355,7 +355,7 @@ static inline int find_file(struct replay_kernel *run, const struct trace_record
     struct kernel_region *region = replay_slots_find(&run->regions, record->memcg, record->object);
     if (MGLRU_UNLIKELY(region == NULL)) {
         int code = kernel_file_use(run, record, file);
-        if (code != MGLRU_OK)
+        if (code != MGLRU_OK || *file == NULL)
             return code;
         region = replay_slots_find(&run->regions, record->memcg, record->object);
     }
@@ -403,8 +403,8 @@ static inline int add_access(struct replay_kernel *run, const struct trace_recor
         return skip_access(run, record);
     struct mglru_file *file;
     int code = find_file(run, record, &file);
-    if (MGLRU_UNLIKELY(code != MGLRU_OK))
-        return code;
+    if (MGLRU_UNLIKELY(code != MGLRU_OK || file == NULL))
+        return code != MGLRU_OK ? code : skip_access(run, record);
     if (MGLRU_UNLIKELY(run->accesses + run->pending_pages + record->count >= run->next_sample))
         return push_with_samples(run, record, file);
     return push_access(run, record, file, (struct kernel_part){0, record->count});

@@ -76,3 +76,15 @@ $ { echo '!set / swappiness 200'; for i in 1 2 3; do echo 'a /a heap 0 200'; ech
 $ for i in 1 2 3; do echo 'M /a data 0 200'; done | sh trace; mglru replay t --memory 280K --policy mglru,classic --kernel-charge 0 --csv - | grep '^run' | cut -d , -f 2,7,15
 mglru,600,0
 classic,600,0
+# No memory for an open file: the process that wanted it is killed, the others go on.
+$ { echo '!set /a memory.max 0'; printf 'r /a data 0\nr /b data 0 3\nr /a data 1\n'; } | sh trace; mglru replay t --memory 1M --json - | grep -e oom -e skipped -e '"accesses"'
+    "accesses": 5,
+      "accesses": 3,
+      "oom": true,
+      "skipped": 2,
+          "accesses": 0,
+          "oom_events": 1,
+          "skipped": 2
+          "accesses": 3,
+          "oom_events": 0,
+          "skipped": 0
