@@ -130,8 +130,8 @@ void kernel_totals(const struct replay_kernel *run, struct mglru_counts *out);
 /* The live memcg @id, created where the trace may do so. MGLRU_EINVAL: it was removed. */
 int kernel_memcg_use(struct replay_kernel *run, uint32_t id, const struct trace_record *record,
                      struct mglru_memcg **out);
-/* The open file, or region, that @record goes to, opened on first use. NULL with MGLRU_OK: there was
- * no memory for it and its memcg's process was killed. Flushes the pending accesses. */
+/* The open file, or region, that @record goes to, opened on first use. NULL with MGLRU_OK: there
+ * was no memory for it and its memcg's process was killed. Flushes the pending accesses. */
 int kernel_file_use(struct replay_kernel *run, const struct trace_record *record,
                     struct mglru_file **out);
 /* Does what a record that is no access says. Pending accesses must have been flushed. */
