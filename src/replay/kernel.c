@@ -499,7 +499,6 @@ int replay_kernel_finish(struct replay_kernel *run, struct replay_run *out)
         code = replay_explain_finish(run->explain, run->cache, run->page_bytes, out);
     out->oom = run->oom;
     out->skipped = run->skipped;
-    out->stat_flush = run->spec->classic ? run->options->stat_flush_text : NULL;
     out->seconds = run->seconds + thread_seconds() - start;
     return code;
 }

@@ -283,6 +283,19 @@ static const char *aging_of(const struct replay_spec *spec)
     return strcmp(spec->model, "ours") == 0 ? "splice" : "per-folio";
 }
 
+/* The schedule of flushes that a classic run's results depend on: the engine's own when none was
+ * chosen (enum mglru_stat_flush). */
+static const char *stat_flush_of(const struct replay *replay, const struct replay_spec *spec)
+{
+    if (!spec->classic)
+        return NULL;
+    if (replay->options->stat_flush_text != NULL)
+        return replay->options->stat_flush_text;
+    struct replay_source_totals totals;
+    replay_source_totals(replay->source, &totals);
+    return totals.timed ? "2s" : "20000 accesses";
+}
+
 static int finish_run(struct replay *replay, size_t i, struct replay_run *out)
 {
     const struct replay_spec *spec = &replay->options->specs[i];
@@ -291,6 +304,7 @@ static int finish_run(struct replay *replay, size_t i, struct replay_run *out)
     out->aging = aging_of(spec);
     out->memory_bytes = spec->memory_bytes;
     out->index = spec->index;
+    out->stat_flush = stat_flush_of(replay, spec);
     return replay->runners[i].kernel != NULL
                ? replay_kernel_finish(replay->runners[i].kernel, out)
                : replay_baseline_finish(replay->runners[i].baseline, out);

@@ -89,7 +89,9 @@ struct replay_options {
     uint64_t readahead_bytes; /* 0: none, or REPLAY_READAHEAD_AUTO */
     enum mglru_stat_flush stat_flush;
     uint64_t stat_flush_period;
-    const char *stat_flush_text; /* how reports state the schedule; lives as long as the result */
+    const char
+        *stat_flush_text; /* how reports state the schedule; lives as long as the result. NULL
+                                  * with MGLRU_STAT_FLUSH_AUTO */
 
     uint64_t every;   /* page accesses between two points of the series; 0: no series */
     bool explain;     /* collect evictions that refaulted later */

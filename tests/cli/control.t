@@ -88,3 +88,14 @@ $ { echo '!set /a memory.max 0'; printf 'r /a data 0\nr /b data 0 3\nr /a data 1
           "accesses": 3,
           "oom_events": 0,
           "skipped": 0
+# The classic LRU decides by counters as of their last flush, so each result states the schedule.
+$ printf 'r / data 0 9\n' | sh trace; for f in --quiet --stat-flush=always --stat-flush=500; do mglru replay t --memory 1M --policy classic,mglru $f --json - | grep stat_flush; done
+      "stat_flush": "20000 accesses",
+      "stat_flush": null,
+      "stat_flush": "always",
+      "stat_flush": null,
+      "stat_flush": "500 accesses",
+      "stat_flush": null,
+$ printf '@5 r / data 0 9\n' | sh trace; for f in --quiet --stat-flush=500ms; do mglru replay t --memory 1M --policy classic $f --json - | grep stat_flush; done
+      "stat_flush": "2s",
+      "stat_flush": "500ms",
