@@ -65,6 +65,7 @@ struct reclaim_model {
     bool deactivate_checks_gen; /* row 4: folios of the oldest generation are left alone */
     bool protects_on_direct;    /* row 23: direct global reclaim computes protection itself */
     bool skips_isolated;        /* row 28: promotion never touches a folio off the lists */
+    bool isolated_promotes;     /* R on an isolated mapped folio means "promote it" */
     bool keeps_contended;       /* row 29 */
     bool switch_runs_both;      /* row 14 */
     bool reparents_folios;      /* rows 25..27: a removed memcg's folios move to the parent */

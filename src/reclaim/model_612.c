@@ -283,6 +283,7 @@ const struct reclaim_model model_612 = {
     .fully = 1u << STATE(0, 1, 3) | 1u << STATE(1, 1, 3),
     .bump_clears = FOLIO_STATE_MASK,
     .active_add_clears = FOLIO_REFS_MASK | FOLIO_REFERENCED,
+    .isolated_promotes = true,
     .shadow_has_refs = true,
     .global_proactive = true,
     .cost_in_ancestors = true,

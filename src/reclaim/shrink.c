@@ -89,6 +89,10 @@ static enum verdict judge(struct scan_control *sc, struct folio *folio)
         return VERDICT_ACTIVATE;
     if (folio->map_count && !sc->may_unmap)
         return VERDICT_KEEP;
+    /* R appeared while it was isolated: a look-around or a walk wanted to promote it. */
+    if (sc->reclaim->model->isolated_promotes && sc->reclaim->enabled && folio->map_count &&
+        folio_test(folio, FOLIO_REFERENCED))
+        return VERDICT_KEEP;
     count_io_state(sc, folio);
     if (folio_test(folio, FOLIO_WRITEBACK))
         return judge_writeback(sc, folio);

@@ -294,22 +294,15 @@ static bool look_around(struct scan_control *sc, struct folio *folio, struct vma
                         uint64_t index)
 {
     struct lruvec *lruvec = folio->lruvec;
-    const struct reclaim_model *model = lruvec->reclaim->model;
     struct page_table *table;
     uintptr_t *entry = vma_entry(vma, index, &table);
     if (!(*entry & PTE_YOUNG))
         return false;
-    unsigned young = 0, start, end;
-    if (model->skips_isolated) {
-        /* The target itself was judged by its caller: clear it, count it. */
-        *entry &= ~(uintptr_t)PTE_YOUNG;
-        young = 1;
-    }
+    unsigned young = 1, start, end;
+    *entry &= ~(uintptr_t)PTE_YOUNG; /* the target itself is judged by the caller */
     window(vma, table, index, &start, &end);
-    if (end - start == 1) {
-        *entry &= ~(uintptr_t)PTE_YOUNG;
+    if (end - start == 1)
         return true;
-    }
     bool can_swap = folio_type(folio) == LRU_TYPE_ANON;
     const struct folio *last = NULL;
     for (unsigned i = start; i < end; i++) {
