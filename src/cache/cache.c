@@ -87,6 +87,12 @@ static void init_cache(struct mglru_cache *cache, const struct mglru_cache_optio
     cache->stat_flush = options->stat_flush;
     cache->stat_flush_period = options->stat_flush_period;
     cache->readahead_pages = (uint32_t)(options->readahead_bytes / options->page_bytes);
+    cache->start_batch = options->start_batch < 0   ? 0
+                         : options->start_batch > 0 ? (unsigned)options->start_batch
+                                                    : PROCESS_START_BATCH;
+    cache->start_tables = options->start_tables < 0   ? 0
+                          : options->start_tables > 0 ? (unsigned)options->start_tables
+                                                      : PROCESS_START_TABLES;
     cache->on_event = options->on_event;
     cache->on_event_context = options->on_event_context;
     index_pool_init(&cache->index_pool);

@@ -147,6 +147,7 @@ int cache_charge_tables(struct mglru_cache *cache, struct mglru_memcg *user, uns
 int cache_memcg_runs(struct mglru_cache *cache, struct mglru_memcg *user)
 {
     user->ran = true;
+    lru_batch_add_others(&cache->reclaim, cache->start_batch);
     if (cache->kernel_charge == MGLRU_KERNEL_CHARGE_FIXED) {
         long pages =
             (long)((cache->kernel_charge_bytes + cache->page_bytes - 1) / cache->page_bytes);
@@ -158,7 +159,7 @@ int cache_memcg_runs(struct mglru_cache *cache, struct mglru_memcg *user)
             memcg_stat_add(user->memcg, 0, 0, MEMCG_KERNEL, 1);
         }
     }
-    return cache_charge_tables(cache, user, 1);
+    return cache->start_tables ? cache_charge_tables(cache, user, cache->start_tables) : 0;
 }
 
 /* --- limits that were written (6.4) --------------------------------------------------------- */

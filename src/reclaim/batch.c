@@ -14,6 +14,7 @@ static void drain_adds(struct reclaim *reclaim)
     for (unsigned i = 0; i < batch->adds; i++)
         lruvec_add(batch->add[i], false);
     batch->adds = 0;
+    batch->others = 0;
 }
 
 static void activate_now(struct folio *folio)
@@ -42,8 +43,15 @@ void lru_batch_add(struct reclaim *reclaim, struct folio *folio, bool in_fault)
     if (reclaim->enabled && in_fault && folio_evictable(folio))
         reclaim->model->mark_fault(folio);
     batch->add[batch->adds++] = folio;
-    if (batch->adds == LRU_ADD_BATCH || folio_order(folio) > 0)
+    if (batch->adds + batch->others == LRU_ADD_BATCH || folio_order(folio) > 0)
         drain_adds(reclaim);
+}
+
+void lru_batch_add_others(struct reclaim *reclaim, unsigned count)
+{
+    while (count-- > 0)
+        if (reclaim->batch.adds + ++reclaim->batch.others == LRU_ADD_BATCH)
+            drain_adds(reclaim);
 }
 
 void lru_batch_activate(struct reclaim *reclaim, struct folio *folio)

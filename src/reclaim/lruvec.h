@@ -114,6 +114,7 @@ struct memcg_reclaim {
 struct lru_batch {
     struct folio *add[LRU_ADD_BATCH];
     unsigned adds;
+    unsigned others; /* entries that are no folios of this cache: a process's own first pages */
     struct folio *activate[LRU_ADD_BATCH];
     unsigned activates;
 };

@@ -111,6 +111,8 @@ unsigned long reclaim_background(struct reclaim *reclaim, unsigned long pages);
 
 /* A new folio waits for its place on the lists. */
 void lru_batch_add(struct reclaim *reclaim, struct folio *folio, bool in_fault);
+/* @count folios that no lruvec of this cache will see pass through the batch. */
+void lru_batch_add_others(struct reclaim *reclaim, unsigned count);
 void lru_batch_activate(struct reclaim *reclaim, struct folio *folio);
 void lru_batch_drain(struct reclaim *reclaim);
 /* @folio is about to leave: forget it if it waits. */
