@@ -100,7 +100,7 @@ struct mglru_cache_options {
     uint64_t stat_flush_period; /* ns or page accesses; 0 means 2 s or 20000 */
     /* The state that a process starts in, which differs from run to run of a real kernel: pages of
      * its own that wait in the LRU add batch, 1..30, and page tables charged before its first
-     * access. 0 means typical (25 and 1), -1 none. */
+     * access. 0 means typical (23 and 1), -1 none. */
     int32_t start_batch;
     int32_t start_tables;
     /* Called in the middle of other calls; must not call the cache. NULL: no events. */

@@ -304,7 +304,7 @@ int mglru_cache_access(struct mglru_cache *cache, const struct mglru_access *acc
             writeback_finish(cache);
         int error = 0;
         if (MGLRU_UNLIKELY(!access->file->memcg->ran))
-            error = cache_memcg_runs(cache, access->file->memcg);
+            error = cache_memcg_runs(cache, access->file->memcg, access->kind);
         if (!error)
             error = access_one(cache, access, log);
         if (error)

@@ -30,9 +30,9 @@
                                      any amount up to a page gives the recorded charge */
 /* What a process brings along when it starts, unless options say otherwise: pages of its own that
  * enter the add batch, and page tables. Measured by trace points on 6.12 and 7.3: 23 to 26 entries,
- * 0 or 1 table, by chance of the run. With the run's own two numbers the model agrees with the
+ * 0 or 1 table, by chance of the run (0 where the process maps a file). With the run's own two numbers the model agrees with the
  * kernel access by access on all pread recordings. */
-#define PROCESS_START_BATCH 25
+#define PROCESS_START_BATCH 23
 #define PROCESS_START_TABLES 1
 #define KERNEL_SLAB_LAG_BYTES 4096 /* slab counters lag until a CPU has gathered a page */
 
@@ -144,7 +144,8 @@ int cache_charge_once(struct mglru_cache *cache, struct mglru_memcg *memcg, unsi
 int cache_charge_kernel(struct mglru_cache *cache, struct mglru_memcg *memcg, long bytes);
 int cache_charge_tables(struct mglru_cache *cache, struct mglru_memcg *memcg, unsigned pages);
 /* First access of a memcg: what its process costs. */
-int cache_memcg_runs(struct mglru_cache *cache, struct mglru_memcg *memcg);
+int cache_memcg_runs(struct mglru_cache *cache, struct mglru_memcg *memcg,
+                     enum mglru_access_kind first);
 /* Brings the memcg down to its limits after they were written: memory.max, memory.high. */
 void cache_enforce_max(struct mglru_cache *cache, struct memcg *memcg);
 void cache_enforce_high(struct mglru_cache *cache, struct memcg *memcg);

@@ -144,7 +144,8 @@ int cache_charge_tables(struct mglru_cache *cache, struct mglru_memcg *user, uns
     return 0;
 }
 
-int cache_memcg_runs(struct mglru_cache *cache, struct mglru_memcg *user)
+int cache_memcg_runs(struct mglru_cache *cache, struct mglru_memcg *user,
+                     enum mglru_access_kind first)
 {
     user->ran = true;
     lru_batch_add_others(&cache->reclaim, cache->start_batch);
@@ -159,7 +160,8 @@ int cache_memcg_runs(struct mglru_cache *cache, struct mglru_memcg *user)
             memcg_stat_add(user->memcg, 0, 0, MEMCG_KERNEL, 1);
         }
     }
-    return cache->start_tables ? cache_charge_tables(cache, user, cache->start_tables) : 0;
+    bool maps = first == MGLRU_MAP_READ || first == MGLRU_MAP_WRITE || first == MGLRU_MAP_EXEC;
+    return cache->start_tables && !maps ? cache_charge_tables(cache, user, cache->start_tables) : 0;
 }
 
 /* --- limits that were written (6.4) --------------------------------------------------------- */

@@ -20,7 +20,11 @@ static int attach_path(struct mglru_cache *cache, struct memcg *memcg)
     if (error)
         return error;
     error = lruvec_attach(&cache->reclaim, memcg);
-    return error ? error : cache_memcg_attach(cache, memcg);
+    if (!error)
+        error = cache_memcg_attach(cache, memcg);
+    if (!error && !memcg_is_root(memcg->parent))
+        error = cache_charge_kernel(cache, memcg_user(memcg->parent), cache->model->memcg_bytes);
+    return error;
 }
 
 int mglru_memcg_create(struct mglru_cache *cache, const char *path, struct mglru_memcg **out)
@@ -121,6 +125,8 @@ int mglru_memcg_remove(struct mglru_memcg *user)
         user->dirty_pages = 0;
     }
     reclaim_offline(&cache->reclaim, memcg);
+    if (!memcg_is_root(memcg->parent))
+        cache_charge_kernel(cache, memcg_user(memcg->parent), -(long)cache->model->memcg_bytes);
     return memcg_offline(memcg, 0);
 }
 

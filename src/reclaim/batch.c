@@ -32,8 +32,10 @@ static void drain_activates(struct reclaim *reclaim)
     struct lru_batch *batch = &reclaim->batch;
     unsigned count = batch->activates;
     batch->activates = 0;
-    for (unsigned i = 0; i < count; i++)
+    for (unsigned i = 0; i < count; i++) {
+        folio_clear(batch->activate[i], FOLIO_QUEUED);
         activate_now(batch->activate[i]);
+    }
 }
 
 void lru_batch_add(struct reclaim *reclaim, struct folio *folio, bool in_fault)
@@ -59,6 +61,7 @@ void lru_batch_activate(struct reclaim *reclaim, struct folio *folio)
     struct lru_batch *batch = &reclaim->batch;
     if (folio_test(folio, FOLIO_ACTIVE) || !folio_evictable(folio))
         return;
+    folio_set(folio, FOLIO_QUEUED);
     batch->activate[batch->activates++] = folio;
     if (batch->activates == LRU_ADD_BATCH || folio_order(folio) > 0)
         drain_activates(reclaim);

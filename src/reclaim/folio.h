@@ -9,7 +9,8 @@
  *                What the 16 states mean is a table of the model (reclaim/model.h)
  *   bits  4..15  the PG_* flags below
  *   bits 16..18  zone
- *   bits 19..23  order
+ *   bits 19..22  order
+ *   bit  23      FOLIO_QUEUED
  *   bits 24..63  generation: absolute sequence number + 1, or 0 while off the MGLRU lists
  *
  * The sequence number is absolute (ARCHITECTURE.md, decision 1). The kernel's models look at its
@@ -49,7 +50,9 @@ enum folio_flag {
 #define FOLIO_ZONE_SHIFT 16
 #define FOLIO_ZONE_MASK (UINT64_C(7) << FOLIO_ZONE_SHIFT)
 #define FOLIO_ORDER_SHIFT 19
-#define FOLIO_ORDER_MASK (UINT64_C(31) << FOLIO_ORDER_SHIFT)
+#define FOLIO_ORDER_MASK (UINT64_C(15) << FOLIO_ORDER_SHIFT)
+/* Waits in the activate batch, which holds a reference: cannot be freed meanwhile. */
+#define FOLIO_QUEUED (UINT64_C(1) << 23)
 #define FOLIO_SEQ_SHIFT 24
 #define FOLIO_SEQ_MASK (~UINT64_C(0) << FOLIO_SEQ_SHIFT)
 #define FOLIO_ORDER_MAX 9 /* 2 MiB of 4 KiB pages, as the kernel's page cache */
@@ -118,7 +121,7 @@ static inline uint64_t folio_seq_bits(uint64_t seq)
     return (seq + 1) << FOLIO_SEQ_SHIFT;
 }
 
-static inline bool folio_test(const struct folio *folio, enum folio_flag flag)
+static inline bool folio_test(const struct folio *folio, uint64_t flag)
 {
     return (folio->flags & flag) != 0;
 }

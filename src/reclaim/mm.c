@@ -75,6 +75,15 @@ void mm_destroy(struct mm *mm)
     free(mm);
 }
 
+void mm_note_run(struct memcg *memcg)
+{
+    struct list_node *pos;
+    list_for_each(pos, &memcg_reclaim(memcg)->mm_list)
+    {
+        container_of(pos, struct mm, mm_link)->ran = true;
+    }
+}
+
 struct vma *vma_create(struct mm *mm, struct page_mapping *mapping, bool exec)
 {
     struct vma *vma = calloc(1, sizeof(*vma));

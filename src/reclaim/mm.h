@@ -29,6 +29,7 @@ struct mm {
     struct list_node vmas;    /* struct vma, by mm_link, in order of creation */
     struct memcg *memcg;
     bool ran; /* was on a CPU since the last walk (the kernel's per-node bitmap) */
+    unsigned skips; /* walks that found it had not run */
 };
 
 struct page_table {
@@ -67,6 +68,8 @@ struct mm_walk {
 
 struct mm *mm_create(struct memcg *memcg);
 void mm_destroy(struct mm *mm);
+/* The processes of @memcg were on a CPU. */
+void mm_note_run(struct memcg *memcg);
 struct vma *vma_create(struct mm *mm, struct page_mapping *mapping, bool exec);
 void vma_destroy(struct vma *vma);
 

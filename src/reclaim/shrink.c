@@ -111,7 +111,9 @@ static enum verdict judge(struct scan_control *sc, struct folio *folio)
         return verdict;
     if (folio->map_count)
         mm_unmap_folio(folio);
-    return judge_dirty(sc, folio, reference == REFERENCE_RECLAIM_CLEAN);
+    verdict = judge_dirty(sc, folio, reference == REFERENCE_RECLAIM_CLEAN);
+    /* The activate batch refers to it: the mapping cannot let it go. */
+    return verdict == VERDICT_FREE && folio_test(folio, FOLIO_QUEUED) ? VERDICT_KEEP : verdict;
 }
 
 unsigned long shrink_folios(struct scan_control *sc, struct list_node *folios,
