@@ -170,13 +170,13 @@ unsigned long eviction_run(struct lruvec *lruvec, struct scan_control *sc, int s
     unsigned long scanned = model->isolate(lruvec, sc, swappiness, &isolation);
     if (scanned || !model->exact_batches)
         advanced = aging_inc_min_seq(lruvec, swappiness);
+    /* A batch takes long enough for the process to have been switched out and in. */
+    if (scanned && !sc->proactive)
+        mm_note_run(lruvec->memcg);
     scanned = model->evict_result(lruvec, swappiness, scanned, advanced);
     if (list_empty(&isolation.folios))
         return scanned;
 
-    /* Writing and freeing takes long enough for the process to have been switched out and in. */
-    if (!sc->proactive)
-        mm_note_run(lruvec->memcg);
     sc->counts = (struct scan_counts){.taken = isolation.pages};
     for (unsigned pass = 0; pass < 2 && !list_empty(&isolation.folios); pass++) {
         struct list_node retry;
