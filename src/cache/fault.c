@@ -117,17 +117,12 @@ static void swap_in(struct mglru_cache *cache, struct mglru_file *file, struct f
     cache_refault_event(cache, folio, shadow, recent);
     memcg_stat_add(memcg, 0, 0, MEMCG_PGMAJFAULT, 1);
     memcg_stat_add(memcg, 0, 0, MEMCG_PSWPIN, 1);
-    if (cache->model->swapin_uses_cache) {
-        /* A write fault drains the batch while the folio is in the swap cache, so as to see that
-         * nobody else uses it; then the slot is freed. */
+    /* The page that fills the batch is placed while it is still in the swap cache; the others
+     * leave it first, since a write fault gives the slot back at once. */
+    if (cache->model->swapin_uses_cache)
         folio_set(folio, FOLIO_SWAPCACHE);
-        lru_batch_add(&cache->reclaim, folio, true);
-        if (!folio_test(folio, FOLIO_LRU))
-            lru_batch_drain(&cache->reclaim);
-        folio_clear(folio, FOLIO_SWAPCACHE);
-    } else {
-        lru_batch_add(&cache->reclaim, folio, true);
-    }
+    lru_batch_add(&cache->reclaim, folio, true);
+    folio_clear(folio, FOLIO_SWAPCACHE);
     cache_swap_free(cache, file->memcg, 1);
     file->memcg->counts.pages_read++;
 }

@@ -78,8 +78,7 @@ void mm_destroy(struct mm *mm)
 void mm_note_run(struct memcg *memcg)
 {
     struct list_node *pos;
-    list_for_each(pos, &memcg_reclaim(memcg)->mm_list)
-    {
+    list_for_each (pos, &memcg_reclaim(memcg)->mm_list) {
         container_of(pos, struct mm, mm_link)->ran = true;
     }
 }

@@ -28,7 +28,7 @@ struct mm {
     struct list_node mm_link; /* memcg_reclaim.mm_list */
     struct list_node vmas;    /* struct vma, by mm_link, in order of creation */
     struct memcg *memcg;
-    bool ran; /* was on a CPU since the last walk (the kernel's per-node bitmap) */
+    bool ran;       /* was on a CPU since the last walk (the kernel's per-node bitmap) */
     unsigned skips; /* walks that found it had not run */
 };
 

@@ -78,7 +78,7 @@ struct reclaim_model {
     bool cost_in_ancestors;     /* classic cost is charged to ancestors too (facts 12.6) */
     bool large_readahead;       /* readahead brings folios of several pages */
     bool max_event_always;      /* row 32 */
-    unsigned memcg_bytes; /* what a new memcg's structures charge to its parent (13.1) */
+    unsigned memcg_bytes;       /* what a new memcg's structures charge to its parent (13.1) */
     bool oldest_populated;      /* our own model: row 37's idea */
 
     /* Sequence number that an added folio gets (1.6). */

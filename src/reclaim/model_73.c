@@ -168,22 +168,22 @@ static unsigned long isolate(struct lruvec *lruvec, struct scan_control *sc, int
 {
     enum lru_type type = choose_type(lruvec, swappiness);
     unsigned long nr = isolation->nr;
-    unsigned long scanned = 0;
+    unsigned long total = 0;
     for (unsigned t = 0; t < LRU_TYPES; t++) {
         if (!type_evictable((enum lru_type)t, swappiness))
             continue;
         isolation->type = type;
         isolation->tier = tier_limit(lruvec, type);
         isolation->nr = nr;
-        scanned = eviction_scan(lruvec, sc, isolation);
+        unsigned long scanned = eviction_scan(lruvec, sc, isolation);
+        total += scanned;
         if (isolation->pages)
-            return scanned;
-        /* Only sorted: the next batch goes on with this type (row 16). */
-        if (scanned)
             break;
-        type = type == LRU_TYPE_FILE ? LRU_TYPE_ANON : LRU_TYPE_FILE;
+        /* A batch that only sorted is no reason to switch (row 16). */
+        if (!scanned)
+            type = type == LRU_TYPE_FILE ? LRU_TYPE_ANON : LRU_TYPE_FILE;
     }
-    return scanned;
+    return total;
 }
 
 static unsigned long evict_result(const struct lruvec *lruvec, int swappiness,
