@@ -103,6 +103,9 @@ struct mglru_cache_options {
      * access. 0 means typical (23 and 1), -1 none. */
     int32_t start_batch;
     int32_t start_tables;
+    /* Path of a memcg that stands for none of the modelled machine, only for a common limit: its
+     * children's kernel structures are not charged to it. NULL: none. Copied. */
+    const char *container;
     /* Called in the middle of other calls; must not call the cache. NULL: no events. */
     void (*on_event)(void *context, const struct mglru_event *event);
     void *on_event_context;

@@ -135,6 +135,10 @@ int mglru_cache_create(const struct mglru_cache_options *given, struct mglru_cac
     struct mglru_cache *cache = calloc(1, sizeof(*cache));
     if (!cache)
         return MGLRU_ENOMEM;
+    if (options.container && !(cache->container = strdup(options.container))) {
+        free(cache);
+        return MGLRU_ENOMEM;
+    }
     cache->model = model;
     cache->reclaim.model = model;
     cache->reclaim.aging = aging;
@@ -181,6 +185,7 @@ void mglru_cache_destroy(struct mglru_cache *cache)
     }
     index_pool_fini(&cache->index_pool);
     slab_fini(&cache->folios);
+    free(cache->container);
     free(cache);
 }
 

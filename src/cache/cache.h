@@ -25,13 +25,13 @@
 /* Amounts that the kernel charges besides pages, in bytes (facts 13.1). */
 #define KERNEL_NODE_BYTES 592 /* one node of a page-cache tree */
 #define KERNEL_FILE_BYTES 200 /* an open file */
-#define KERNEL_ANON_BYTES                                                                          \
-    400 /* vma and anon_vma of a process with anonymous memory; chosen:
-                                     any amount up to a page gives the recorded charge */
+/* Vma and anon_vma of a process with anonymous memory. Chosen: any amount up to a page gives the
+ * recorded charge. */
+#define KERNEL_ANON_BYTES 400
 /* What a process brings along when it starts, unless options say otherwise: pages of its own that
  * enter the add batch, and page tables. Measured by trace points on 6.12 and 7.3: 23 to 26 entries,
- * 0 or 1 table, by chance of the run (0 where the process maps a file). With the run's own two numbers the model agrees with the
- * kernel access by access on all pread recordings. */
+ * 0 or 1 table, by chance of the run (0 where the process maps a file). With the run's own two
+ * numbers the model agrees with the kernel access by access on all pread recordings. */
 #define PROCESS_START_BATCH 23
 #define PROCESS_START_TABLES 1
 #define KERNEL_SLAB_LAG_BYTES 4096 /* slab counters lag until a CPU has gathered a page */
@@ -104,6 +104,7 @@ struct mglru_cache {
     uint32_t readahead_pages;
     unsigned start_batch; /* see PROCESS_START_BATCH */
     unsigned start_tables;
+    char *container; /* options.container; NULL: none */
     void (*on_event)(void *context, const struct mglru_event *event);
     void *on_event_context;
 

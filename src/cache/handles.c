@@ -11,6 +11,15 @@
 
 /* --- memcgs --------------------------------------------------------------------------------- */
 
+/* The kernel's structures of a memcg are charged to its parent. */
+static int charge_parent(struct mglru_cache *cache, struct memcg *memcg, long bytes)
+{
+    struct memcg *parent = memcg->parent;
+    if (memcg_is_root(parent) || (cache->container && !strcmp(parent->path, cache->container)))
+        return 0;
+    return cache_charge_kernel(cache, memcg_user(parent), bytes);
+}
+
 /* Creates the parts of every memcg on the way that are missing. */
 static int attach_path(struct mglru_cache *cache, struct memcg *memcg)
 {
@@ -22,9 +31,7 @@ static int attach_path(struct mglru_cache *cache, struct memcg *memcg)
     error = lruvec_attach(&cache->reclaim, memcg);
     if (!error)
         error = cache_memcg_attach(cache, memcg);
-    if (!error && !memcg_is_root(memcg->parent))
-        error = cache_charge_kernel(cache, memcg_user(memcg->parent), cache->model->memcg_bytes);
-    return error;
+    return error ? error : charge_parent(cache, memcg, (long)cache->model->memcg_bytes);
 }
 
 int mglru_memcg_create(struct mglru_cache *cache, const char *path, struct mglru_memcg **out)
@@ -125,8 +132,7 @@ int mglru_memcg_remove(struct mglru_memcg *user)
         user->dirty_pages = 0;
     }
     reclaim_offline(&cache->reclaim, memcg);
-    if (!memcg_is_root(memcg->parent))
-        cache_charge_kernel(cache, memcg_user(memcg->parent), -(long)cache->model->memcg_bytes);
+    charge_parent(cache, memcg, -(long)cache->model->memcg_bytes);
     return memcg_offline(memcg, 0);
 }
 

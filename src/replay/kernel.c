@@ -20,6 +20,9 @@
 
 #include "base/check.h"
 
+/* Engine path of the memcg that stands for the root of the trace. */
+#define REPLAY_TOP "/replay"
+
 #define CLOCK_STEP_NS 1000000u
 #define SERIES_MIN 64
 #define PREFETCH_RECORDS 12 /* chosen: some hundred nanoseconds of accesses ahead */
@@ -70,6 +73,7 @@ static int create_cache(struct replay_kernel *run, const struct replay_source *s
         .stat_flush_period = options->stat_flush_period,
         .on_event = run->explain != NULL ? replay_explain_event : NULL,
         .on_event_context = run->explain,
+        .container = run->spec->memory_bytes > 0 ? REPLAY_TOP : NULL,
     };
     return mglru_cache_create(&want, &run->cache);
 }
@@ -77,7 +81,7 @@ static int create_cache(struct replay_kernel *run, const struct replay_source *s
 /* Creates the memcg that stands for the root of the trace, with its limit. */
 static int create_top(struct replay_kernel *run)
 {
-    run->prefix = run->spec->memory_bytes > 0 ? "/replay" : "";
+    run->prefix = run->spec->memory_bytes > 0 ? REPLAY_TOP : "";
     int code =
         mglru_memcg_create(run->cache, run->prefix[0] != '\0' ? run->prefix : "/", &run->top);
     if (code != MGLRU_OK || run->spec->memory_bytes == 0)
