@@ -128,9 +128,8 @@ static void expect_refusal(const char *from, const char *to, const char *message
     char *good = as_json(fixture_series());
     char *at = strstr(good, from);
     assert_non_null(at);
-    char *bad = malloc(strlen(good) + strlen(to) + 1);
-    assert_non_null(bad);
-    sprintf(bad, "%.*s%s%s", (int)(at - good), good, to, at + strlen(from));
+    char *bad = NULL;
+    assert_true(asprintf(&bad, "%.*s%s%s", (int)(at - good), good, to, at + strlen(from)) > 0);
     assert_int_equal(read_text(bad, strlen(bad), &loaded, &error), MGLRU_EINVAL);
     if (strstr(error.text, message) == NULL)
         fail_msg("expected '%s' in '%s'", message, error.text);
