@@ -10,48 +10,11 @@
 #include "compare.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/check.h"
 #include "through.h"
-
-#define SECOND_NS UINT64_C(1000000000)
-#define MS_NS UINT64_C(1000000)
-
-static const struct schedule schedules[] = {
-    {"2s even", MGLRU_STAT_FLUSH_TIME, 2 * SECOND_NS, 0},
-    {"2s odd", MGLRU_STAT_FLUSH_TIME, 2 * SECOND_NS, SECOND_NS},
-    {"2s +0.5", MGLRU_STAT_FLUSH_TIME, 2 * SECOND_NS, SECOND_NS / 2},
-    {"2s +1.5", MGLRU_STAT_FLUSH_TIME, 2 * SECOND_NS, 3 * SECOND_NS / 2},
-    {"N=20000", MGLRU_STAT_FLUSH_ACCESSES, 20000, 0},
-    {"N=40000", MGLRU_STAT_FLUSH_ACCESSES, 40000, 0},
-};
-
-const struct schedule *schedule_at(size_t i)
-{
-    return i < MGLRU_ARRAY_LEN(schedules) ? &schedules[i] : NULL;
-}
-
-const struct schedule *schedule_find(const char *name)
-{
-    static struct schedule custom;
-    unsigned period_ms = 0;
-    unsigned offset_ms = 0;
-    int used = 0;
-    if (sscanf(name, "%ums@%u%n", &period_ms, &offset_ms, &used) == 2 && name[used] == '\0' &&
-        offset_ms < period_ms) {
-        /* Flushes at offset + period * k of the guest's clock. */
-        custom = (struct schedule){name, MGLRU_STAT_FLUSH_TIME, period_ms * MS_NS,
-                                   (period_ms - offset_ms) * MS_NS};
-        return &custom;
-    }
-    for (size_t i = 0; i < MGLRU_ARRAY_LEN(schedules); i++)
-        if (strcmp(schedules[i].name, name) == 0)
-            return &schedules[i];
-    return NULL;
-}
 
 static uint64_t bits_differing(const uint8_t *a, const uint8_t *b, uint64_t count)
 {
@@ -272,12 +235,12 @@ static bool range_wanted(const struct comparison *c)
 
 static int run_all(struct comparison *c)
 {
-    const struct schedule *stated = schedule_at(0);
+    const struct schedule *stated = schedule_stated(c->recording->kernel);
     if (c->compare->schedule)
         stated = schedule_find(c->compare->schedule);
     MGLRU_CHECK(stated != NULL);
     int code = run_stated(c, stated);
-    for (size_t i = 1; !code && range_wanted(c) && schedule_at(i); i++)
+    for (size_t i = 0; !code && range_wanted(c) && schedule_at(i); i++)
         code = run_range(c, schedule_at(i));
     return code;
 }

@@ -25,11 +25,6 @@ struct compare {
     char error[COMPARE_ERROR_BYTES]; /* one line, when a call fails */
 };
 
-/* The i-th flush schedule; the first is the stated one. NULL past the last. */
-const struct schedule *schedule_at(size_t i);
-/* By name, or "PERIODms@OFFSET": OFFSET milliseconds after multiples of PERIOD. NULL: none. */
-const struct schedule *schedule_find(const char *name);
-
 /*
  * Appends the recording's rows to the table. 0, or a MGLRU_E code and the error line when the
  * library could not run it (an OOM is a result).

@@ -9,14 +9,7 @@
 #include <mglru/cache.h>
 
 #include "scenario.h"
-
-/* When the counters that the classic LRU decides by are refreshed, and how it is called. */
-struct schedule {
-    const char *name;
-    enum mglru_stat_flush kind;
-    uint64_t period;    /* ns or page accesses */
-    uint64_t offset_ns; /* added to the guest's clock: moves the flushes against it */
-};
+#include "schedule.h"
 
 struct drive_options {
     const char *model;

@@ -65,7 +65,8 @@ static int read_play(struct runner *runner, const struct real_read *read)
     if (read->metadata && !options->metadata)
         return 0;
     double since_ns = (double)read->time_us * 1000.0 * options->pace;
-    mglru_cache_set_time(runner->cache, options->start_ns + (uint64_t)since_ns);
+    mglru_cache_set_time(runner->cache,
+                         options->start_ns + options->schedule->offset_ns + (uint64_t)since_ns);
     struct mglru_file *file = NULL;
     int code = file_get(runner, read, &file);
     if (code)
@@ -324,7 +325,7 @@ static int group_run(const struct real_boot *boot, struct real_group *group,
                                .metadata = variant->metadata,
                                .start_ns = group->start_ns,
                                .pace = group->pace,
-                               .schedule = schedule_at(0),
+                               .schedule = schedule_stated(boot->kernel),
                                .capture = compare->verbose != NULL};
     struct real_result result;
     int code = real_run(&boot->stream, &run, &result);
