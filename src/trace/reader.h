@@ -44,7 +44,8 @@ struct trace_progress {
 
 /*
  * @path "-" is standard input. MGLRU_EINVAL: not a trace of the (or any) format; MGLRU_ENOENT,
- * MGLRU_EPERM, MGLRU_EIO: the file cannot be opened or read; MGLRU_ENOMEM.
+ * MGLRU_EPERM, MGLRU_EIO: the file cannot be opened or read; MGLRU_ENOTSUP: it is compressed with
+ * a library that this build lacks; MGLRU_ENOMEM.
  */
 int trace_reader_open(const char *path, const struct trace_open_options *options,
                       struct trace_reader **out, struct trace_error *error);
