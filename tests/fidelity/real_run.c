@@ -262,7 +262,7 @@ struct variant {
 
 static const struct variant variants[] = {
     {"kernel charge: recorded", MGLRU_KERNEL_CHARGE_FIXED, false, true},
-    {"kernel charge: recorded, with metadata pages", MGLRU_KERNEL_CHARGE_FIXED, true, false},
+    {"kernel charge: recorded; metadata too", MGLRU_KERNEL_CHARGE_FIXED, true, false},
     {"kernel charge: auto", MGLRU_KERNEL_CHARGE_AUTO, false, false},
 };
 
@@ -274,8 +274,10 @@ static void row_fill(struct row *row, const struct real_boot *boot, struct real_
     snprintf(row->kernel, sizeof(row->kernel), "%s", boot->kernel);
     snprintf(row->name, sizeof(row->name), "real/%s", boot->workload);
     snprintf(row->mode, sizeof(row->mode), "%s", group->classic ? "classic" : "mglru");
-    snprintf(row->what, sizeof(row->what), "%" PRIu64 "M ra%" PRIu64, group->max_kb / 1024,
-             boot->readahead_kb);
+    char limit[24] = "no limit";
+    if (group->max_kb)
+        snprintf(limit, sizeof(limit), "%" PRIu64 "M", group->max_kb / 1024);
+    snprintf(row->what, sizeof(row->what), "%s, ra %" PRIu64, limit, boot->readahead_kb);
     snprintf(row->note, sizeof(row->note), "%s", variant->note);
     size_t n = group->repeats;
     row->theirs = n % 2 ? group->added[n / 2] : (group->added[n / 2 - 1] + group->added[n / 2]) / 2;

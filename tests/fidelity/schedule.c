@@ -16,7 +16,7 @@
     }
 
 static const struct schedule stated_612 = EVERY("2020ms@850", 2020, 850);
-static const struct schedule stated_73 = EVERY("2060ms@250", 2060, 250);
+static const struct schedule stated_73 = EVERY("2112ms@105", 2112, 105);
 
 static const struct schedule schedules[] = {
     EVERY("2s@0", 2000, 0),
