@@ -112,8 +112,9 @@ bool aging_move_oldest(struct lruvec *lruvec, enum lru_type type, enum aging_alg
 /* Makes room for a new generation of one type; false: continue with another chunk. */
 static bool inc_min_seq(struct lruvec *lruvec, enum lru_type type, int swappiness)
 {
-    /* A type that may not be evicted is not moved: its oldest folios alias the youngest (2.6). */
-    if (type_evictable(type, swappiness) &&
+    /* A type that may not be evicted is not moved: its oldest folios alias the youngest (2.6).
+     * Absolute numbers have no alias, and a splice costs nothing. */
+    if ((type_evictable(type, swappiness) || lruvec->reclaim->model->absolute_seq) &&
         !aging_move_oldest(lruvec, type, lruvec->reclaim->aging))
         return false;
     tier_reset(lruvec, type, true);

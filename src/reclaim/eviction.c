@@ -151,11 +151,10 @@ static void judge_leftovers(struct lruvec *lruvec, struct list_node *folios,
     }
 }
 
-/* Row 9, 19: the flushers start when a whole batch was dirty and not queued. */
-static void maybe_wake_flushers(struct lruvec *lruvec, struct scan_control *sc)
+void eviction_wake_flushers(struct lruvec *lruvec, struct scan_control *sc)
 {
     const struct reclaim_host *host = lruvec->reclaim->host;
-    if (sc->counts.taken && sc->counts.unqueued_dirty == sc->counts.taken)
+    if (sc->counts.unqueued_dirty && sc->counts.unqueued_dirty == sc->counts.taken)
         host->wake_flushers(lruvec->reclaim->host_context, lruvec->memcg);
 }
 
@@ -177,15 +176,18 @@ unsigned long eviction_run(struct lruvec *lruvec, struct scan_control *sc, int s
     if (list_empty(&isolation.folios))
         return scanned;
 
-    sc->counts = (struct scan_counts){.taken = isolation.pages};
+    if (model->wakes_per_batch)
+        sc->counts = (struct scan_counts){0};
+    if (model->wakes_per_batch || isolation.type == LRU_TYPE_FILE)
+        sc->counts.taken += isolation.pages;
     for (unsigned pass = 0; pass < 2 && !list_empty(&isolation.folios); pass++) {
         struct list_node retry;
         unsigned long activated[LRU_TYPES] = {0};
         list_init(&retry);
         unsigned long reclaimed = shrink_folios(sc, &isolation.folios, activated);
         reclaim_count_steal(lruvec, sc, isolation.type, reclaimed);
-        if (pass == 0)
-            maybe_wake_flushers(lruvec, sc);
+        if (pass == 0 && model->wakes_per_batch)
+            eviction_wake_flushers(lruvec, sc);
         judge_leftovers(lruvec, &isolation.folios, &retry, pass > 0);
         eviction_put_back(&isolation.folios);
         if (sc->walk.lruvec)

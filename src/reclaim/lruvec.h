@@ -78,8 +78,8 @@ struct lruvec {
     bool memcg_linked;
     struct list_node memcg_list;
 
-    /* Written at each add and delete. */
-    struct list_node folios[MAX_NR_GENS][LRU_TYPES][MAX_NR_ZONES];
+    /* Written at each add and delete: away from what reclaim of other memcgs reads (row 35). */
+    _Alignas(64) struct list_node folios[MAX_NR_GENS][LRU_TYPES][MAX_NR_ZONES];
     long nr_pages[MAX_NR_GENS][LRU_TYPES][MAX_NR_ZONES];
     struct list_node lists[NR_LRU_LISTS]; /* classic; [LRU_UNEVICTABLE] for both */
     long lru_size[MAX_NR_ZONES][NR_LRU_LISTS];
@@ -177,6 +177,9 @@ struct reclaim {
 
     struct lru_batch batch;
     struct memcg_lru memcg_lru[RECLAIM_MAX_NODES];
+    /* Pages of reclaim that is no memcg's own (the kernel's global pgscan and pgsteal). */
+    uint64_t global_scanned;
+    uint64_t global_stolen;
     uint64_t random; /* state of splitmix64 for the bins of the memcg LRU */
     uint64_t next_table_id;
 };

@@ -66,8 +66,9 @@ struct reclaim_model {
     bool protects_on_direct;    /* row 23: direct global reclaim computes protection itself */
     bool skips_isolated;        /* row 28: promotion never touches a folio off the lists */
     bool isolated_promotes;     /* R on an isolated mapped folio means "promote it" */
-    bool keeps_contended;       /* row 29 */
+    bool takes_entry_runs;      /* row 30: the entries of a large folio are one target */
     bool switch_runs_both;      /* row 14 */
+    bool wakes_per_batch;       /* row 19: flushers start after a batch, else after all of them */
     bool reparents_folios;      /* rows 25..27: a removed memcg's folios move to the parent */
     bool exact_batches;         /* reclaim takes what it asked for, else whole batches of 64 */
     bool swapin_uses_cache;     /* swap-in passes the swap cache */
@@ -79,7 +80,6 @@ struct reclaim_model {
     bool large_readahead;       /* readahead brings folios of several pages */
     bool max_event_always;      /* row 32 */
     unsigned memcg_bytes;       /* what a new memcg's structures charge to its parent (13.1) */
-    bool oldest_populated;      /* our own model: row 37's idea */
 
     /* Sequence number that an added folio gets (1.6). */
     uint64_t (*add_seq)(const struct lruvec *lruvec, const struct folio *folio, bool tail);

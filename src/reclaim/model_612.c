@@ -217,7 +217,7 @@ static long scan_target(struct lruvec *lruvec, struct scan_control *sc, int swap
     return aging_inc_max_seq(lruvec, sc, seq, swappiness, false) ? -1 : 0;
 }
 
-static bool shrink(struct lruvec *lruvec, struct scan_control *sc)
+static bool shrink_loop(struct lruvec *lruvec, struct scan_control *sc)
 {
     unsigned long scanned = 0;
     int swappiness = reclaim_swappiness(lruvec, sc);
@@ -235,6 +235,13 @@ static bool shrink(struct lruvec *lruvec, struct scan_control *sc)
         if (!sc->target && reclaim_enough(sc))
             return false;
     }
+}
+
+static bool shrink(struct lruvec *lruvec, struct scan_control *sc)
+{
+    bool rotate = shrink_loop(lruvec, sc);
+    eviction_wake_flushers(lruvec, sc); /* row 19: not before the end */
+    return rotate;
 }
 
 static struct refault_result refault(const struct lruvec *lruvec, struct folio *folio,

@@ -50,6 +50,8 @@ void reclaim_count_scan(struct lruvec *lruvec, struct scan_control *sc, enum lru
     sc->nr_scanned += pages;
     if (!pages)
         return;
+    if (!sc->target)
+        sc->reclaim->global_scanned += pages;
     lruvec_stat(lruvec,
                 sc->background  ? MEMCG_PGSCAN_KSWAPD
                 : sc->proactive ? MEMCG_PGSCAN_PROACTIVE
@@ -64,6 +66,8 @@ void reclaim_count_steal(struct lruvec *lruvec, struct scan_control *sc, enum lr
     sc->nr_reclaimed += pages;
     if (!pages)
         return;
+    if (!sc->target)
+        sc->reclaim->global_stolen += pages;
     lruvec_stat(lruvec,
                 sc->background  ? MEMCG_PGSTEAL_KSWAPD
                 : sc->proactive ? MEMCG_PGSTEAL_PROACTIVE
@@ -110,10 +114,10 @@ static void shrink_generations(struct lruvec *lruvec, struct scan_control *sc)
 void reclaim_shrink_lruvec(struct lruvec *lruvec, struct scan_control *sc)
 {
     const struct reclaim *reclaim = lruvec->reclaim;
-    if (reclaim->enabled || reclaim->switching)
-        shrink_generations(lruvec, sc);
     /* Row 14: while folios are half moved each algorithm sees a part of them. */
     bool both = reclaim->switching && reclaim->model->switch_runs_both;
+    if (reclaim->enabled || both)
+        shrink_generations(lruvec, sc);
     if (!reclaim->enabled || both)
         classic_shrink(lruvec, sc);
 }
@@ -205,6 +209,7 @@ static void shrink_node(struct scan_control *sc, unsigned node)
 {
     const struct reclaim *reclaim = sc->reclaim;
     bool classic = !reclaim->enabled || (reclaim->switching && reclaim->model->switch_runs_both);
+    sc->counts = (struct scan_counts){0};
     if (!sc->target && reclaim->enabled) {
         lru_batch_drain(sc->reclaim);
         memcg_lru_shrink(sc, node);

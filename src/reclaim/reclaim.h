@@ -174,6 +174,9 @@ unsigned long eviction_scan(struct lruvec *lruvec, struct scan_control *sc,
 unsigned long eviction_run(struct lruvec *lruvec, struct scan_control *sc, int swappiness,
                            unsigned long nr);
 void eviction_put_back(struct list_node *folios);
+/* Rows 9 and 19: the flushers start when all that was taken since sc->counts was cleared is dirty
+ * and nobody writes it. */
+void eviction_wake_flushers(struct lruvec *lruvec, struct scan_control *sc);
 
 /* --- shrink.c ------------------------------------------------------------------------------ */
 

@@ -109,6 +109,27 @@ static void adopt_generation(struct lruvec *child, struct lruvec *parent, unsign
     }
 }
 
+/* With absolute numbers each generation keeps its distance from the youngest. */
+static void adopt_absolute(struct lruvec *child, struct lruvec *parent, enum lru_type type,
+                           unsigned zone)
+{
+    for (uint64_t seq = child->min_seq[type]; seq <= child->max_seq; seq++) {
+        struct list_node *from = &child->folios[gen_of(seq)][type][zone];
+        unsigned gen = gen_of(parent->max_seq - (child->max_seq - seq));
+        struct list_node *pos;
+        list_for_each (pos, from) {
+            struct folio *folio = folio_of(pos);
+            unsigned state = generation_state(child, folio);
+            uint64_t distance = child->max_seq - generation_seq(child, folio);
+            folio->flags &= ~(FOLIO_SEQ_MASK | (uint64_t)FOLIO_STATE_MASK);
+            folio->flags |= folio_seq_bits(parent->max_seq - distance) | state;
+        }
+        adopt_list(parent, &parent->folios[gen][type][zone], from);
+        parent->nr_pages[gen][type][zone] += child->nr_pages[gen_of(seq)][type][zone];
+        child->nr_pages[gen_of(seq)][type][zone] = 0;
+    }
+}
+
 static void reparent(struct lruvec *child, struct lruvec *parent)
 {
     for (unsigned t = 0; t < LRU_TYPES; t++)
@@ -117,6 +138,8 @@ static void reparent(struct lruvec *child, struct lruvec *parent)
     for (unsigned zone = 0; zone < MAX_NR_ZONES; zone++) {
         for (unsigned l = 0; l < NR_LRU_LISTS; l++)
             adopt_sizes(child, parent, (enum lru_list)l, zone);
+        for (unsigned t = 0; t < LRU_TYPES && parent->reclaim->model->absolute_seq; t++)
+            adopt_absolute(child, parent, (enum lru_type)t, zone);
         for (unsigned gen = 0; gen < MAX_NR_GENS; gen++)
             for (unsigned t = 0; t < LRU_TYPES; t++)
                 adopt_generation(child, parent, gen, (enum lru_type)t, zone);

@@ -304,20 +304,36 @@ static void look_at(struct scan_control *sc, struct folio *folio, bool exec)
         lru_batch_activate(lruvec->reclaim, folio);
 }
 
-/* Looks around one young entry of @folio; true: it counts as a reference. */
-static bool look_around(struct scan_control *sc, struct folio *folio, struct vma *vma,
-                        uint64_t index)
+/* Entries of @folio in one table from its page @at on, one at most for models that do not handle
+ * runs; 0: that page is not mapped. Their accessed bits are cleared, *@seen: some were set. */
+static unsigned take_target(const struct vma *vma, const struct folio *folio, long at, bool *seen)
+{
+    uint64_t index = folio->index + (uint64_t)at;
+    uintptr_t *entry = vma_entry(vma, index, NULL);
+    unsigned limit = PTRS_PER_TABLE - (unsigned)(index % PTRS_PER_TABLE), count = 0;
+    if (limit > folio_pages(folio) - at)
+        limit = (unsigned)(folio_pages(folio) - at);
+    if (!folio->lruvec->reclaim->model->takes_entry_runs)
+        limit = 1;
+    *seen = false;
+    while (entry && count < limit && (entry[count] & ~(uintptr_t)PTE_FLAGS) == (uintptr_t)folio) {
+        *seen |= (entry[count] & PTE_YOUNG) != 0;
+        entry[count++] &= ~(uintptr_t)PTE_YOUNG;
+    }
+    return count;
+}
+
+/* Looks around the @young entries of @folio from page @index on, which the caller has judged. */
+static void look_around(struct scan_control *sc, struct folio *folio, struct vma *vma,
+                        uint64_t index, unsigned young)
 {
     struct lruvec *lruvec = folio->lruvec;
     struct page_table *table;
-    uintptr_t *entry = vma_entry(vma, index, &table);
-    if (!(*entry & PTE_YOUNG))
-        return false;
-    unsigned young = 1, start, end;
-    *entry &= ~(uintptr_t)PTE_YOUNG; /* the target itself is judged by the caller */
+    unsigned start, end;
+    vma_entry(vma, index, &table);
     window(vma, table, index, &start, &end);
     if (end - start == 1)
-        return true;
+        return;
     bool can_swap = folio_type(folio) == LRU_TYPE_ANON;
     const struct folio *last = NULL;
     for (unsigned i = start; i < end; i++) {
@@ -336,7 +352,6 @@ static bool look_around(struct scan_control *sc, struct folio *folio, struct vma
     }
     if (dense(end - start, young))
         bloom_update(&lruvec->mm_state, lruvec->max_seq, table->id);
-    return true;
 }
 
 int mm_referenced(struct scan_control *sc, struct folio *folio, bool *exec)
@@ -352,17 +367,13 @@ int mm_referenced(struct scan_control *sc, struct folio *folio, bool *exec)
         if (vma->no_recency || (sc->target && !memcg_is_descendant(vma->mm->memcg, sc->target)))
             continue;
         bool seen = false;
-        for (long i = 0; i < folio_pages(folio); i++) {
-            uint64_t index = folio->index + (uint64_t)i;
-            uintptr_t *entry = vma_entry(vma, index, NULL);
-            if (!entry || (*entry & ~(uintptr_t)PTE_FLAGS) != (uintptr_t)folio ||
-                !(*entry & PTE_YOUNG))
-                continue;
-            seen = true;
-            if (around)
-                look_around(sc, folio, vma, index);
-            else
-                *entry &= ~(uintptr_t)PTE_YOUNG;
+        for (long i = 0; i < folio_pages(folio);) {
+            bool young;
+            unsigned entries = take_target(vma, folio, i, &young);
+            if (young && around)
+                look_around(sc, folio, vma, folio->index + (uint64_t)i, entries);
+            seen |= young;
+            i += entries ? entries : 1;
         }
         if (seen) {
             referenced++;
