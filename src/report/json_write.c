@@ -9,6 +9,7 @@
  */
 #include "report/report.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -233,6 +234,60 @@ static struct json_object *trace_object(struct writer *writer,
     return object;
 }
 
+/* Numbers, booleans, null, and texts with their escapes. */
+static void print_scalar(struct report_out *out, struct json_object *value)
+{
+    report_printf(out, "%s",
+                  json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN |
+                                                            JSON_C_TO_STRING_NOSLASHESCAPE));
+}
+
+static void print_key(struct report_out *out, const char *key)
+{
+    struct json_object *text = json_object_new_string(key);
+    if (text != NULL)
+        print_scalar(out, text);
+    else if (out->error_errno == 0)
+        out->error_errno = ENOMEM;
+    json_object_put(text);
+    report_printf(out, ": ");
+}
+
+/* One value on lines indented by two blanks a level; json-c's own layout differs by version. The
+ * recursion is as deep as the tree built above: five levels. */
+static void print_value(struct report_out *out, struct json_object *value, int depth)
+{
+    size_t count = 0;
+    if (json_object_is_type(value, json_type_object)) {
+        struct json_object_iterator at = json_object_iter_begin(value);
+        struct json_object_iterator end = json_object_iter_end(value);
+        report_printf(out, "{");
+        for (; !json_object_iter_equal(&at, &end); json_object_iter_next(&at)) {
+            report_printf(out, "%s\n%*s", count++ > 0 ? "," : "", 2 * depth + 2, "");
+            print_key(out, json_object_iter_peek_name(&at));
+            print_value(out, json_object_iter_peek_value(&at), depth + 1);
+        }
+    } else if (json_object_is_type(value, json_type_array)) {
+        report_printf(out, "[");
+        for (; count < json_object_array_length(value); count++) {
+            report_printf(out, "%s\n%*s", count > 0 ? "," : "", 2 * depth + 2, "");
+            print_value(out, json_object_array_get_idx(value, count), depth + 1);
+        }
+    } else {
+        print_scalar(out, value);
+        return;
+    }
+    if (count > 0)
+        report_printf(out, "\n%*s", 2 * depth, "");
+    report_printf(out, json_object_is_type(value, json_type_object) ? "}" : "]");
+}
+
+static void print_document(struct report_out *out, struct json_object *root)
+{
+    print_value(out, root, 0);
+    report_printf(out, "\n");
+}
+
 int report_json(struct report_out *out, const struct replay_result *result,
                 struct report_error *error)
 {
@@ -245,17 +300,12 @@ int report_json(struct report_out *out, const struct replay_result *result,
     put(&writer, root, "runs", runs);
     for (size_t i = 0; i < result->run_count && !writer.failed; i++)
         append(&writer, runs, run_object(&writer, &result->runs[i]));
-    const char *text = NULL;
-    if (!writer.failed)
-        text =
-            json_object_to_json_string_ext(root, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED |
-                                                     JSON_C_TO_STRING_NOSLASHESCAPE);
-    if (text != NULL)
-        report_printf(out, "%s\n", text);
-    else
+    if (writer.failed)
         snprintf(error->text, sizeof(error->text), "out of memory while writing JSON");
+    else
+        print_document(out, root);
     json_object_put(root);
-    return text != NULL ? MGLRU_OK : MGLRU_ENOMEM;
+    return writer.failed ? MGLRU_ENOMEM : MGLRU_OK;
 }
 
 #else
