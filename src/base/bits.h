@@ -9,6 +9,20 @@
 /* Products of two or three 64-bit counters. */
 __extension__ typedef unsigned __int128 uint128;
 
+/* Number of set bits. Without the instruction the compiler would call a table look-up of its
+ * library; the classic parallel sum is faster (Warren, Hacker's Delight, 5-1). */
+static inline unsigned bits_count(uint64_t n)
+{
+#ifdef __POPCNT__
+    return (unsigned)__builtin_popcountll(n);
+#else
+    n -= n >> 1 & UINT64_C(0x5555555555555555);
+    n = (n & UINT64_C(0x3333333333333333)) + (n >> 2 & UINT64_C(0x3333333333333333));
+    n = (n + (n >> 4)) & UINT64_C(0x0F0F0F0F0F0F0F0F);
+    return (unsigned)(n * UINT64_C(0x0101010101010101) >> 56);
+#endif
+}
+
 /* ceil(log2(n)), with log2up(0) = log2up(1) = 0. */
 static inline unsigned bits_log2up(uint64_t n)
 {

@@ -73,6 +73,30 @@ struct index_leaf *index_leaf_slow(struct page_index *index, uint64_t chunk)
     }
 }
 
+void index_prefetch(const struct page_index *index, uint64_t page, unsigned step)
+{
+    if (!index->table_size)
+        return;
+    struct index_leaf **entry = &index->table[home(index, page >> INDEX_LEAF_SHIFT)];
+    if (step == 0) {
+        __builtin_prefetch(entry);
+        return;
+    }
+    const struct index_leaf *leaf = *entry;
+    if (!leaf)
+        return;
+    if (step == 1) {
+        __builtin_prefetch(leaf);
+        return;
+    }
+    /* A leaf of another chunk stands here after a collision: then nothing is gained or lost. */
+    unsigned offset = leaf->class == INDEX_CLASSES - 1 ? (unsigned)(page % INDEX_LEAF_PAGES) : 0;
+    if (step == 2)
+        __builtin_prefetch(&leaf->slots[offset]);
+    else if (leaf->occupied && slot_is_folio(leaf->slots[offset]))
+        __builtin_prefetch(slot_folio(leaf->slots[offset]), 1);
+}
+
 static void table_insert(struct page_index *index, struct index_leaf *leaf)
 {
     uint64_t i = home(index, leaf->chunk);
@@ -179,13 +203,13 @@ static int leaf_widen(struct index_leaf *leaf)
 static int leaf_insert(struct index_leaf *leaf, uint64_t page, uint64_t value)
 {
     uint64_t bit = UINT64_C(1) << (page % INDEX_LEAF_PAGES);
-    unsigned count = (unsigned)__builtin_popcountll(leaf->occupied);
+    unsigned count = bits_count(leaf->occupied);
     if (leaf->class < INDEX_CLASSES - 1 && count == leaf_capacity(leaf) && leaf_widen(leaf))
         return MGLRU_ENOMEM;
     if (leaf->class == INDEX_CLASSES - 1) {
         leaf->slots[page % INDEX_LEAF_PAGES] = value;
     } else {
-        unsigned rank = (unsigned)__builtin_popcountll(leaf->occupied & (bit - 1));
+        unsigned rank = bits_count(leaf->occupied & (bit - 1));
         memmove(&leaf->slots[rank + 1], &leaf->slots[rank], (count - rank) * sizeof(*leaf->slots));
         leaf->slots[rank] = value;
     }
@@ -221,7 +245,7 @@ void leaf_erase(struct index_leaf *leaf, uint64_t page)
     if (leaf->class == INDEX_CLASSES - 1) {
         *slot = 0;
     } else {
-        unsigned count = (unsigned)__builtin_popcountll(leaf->occupied);
+        unsigned count = bits_count(leaf->occupied);
         unsigned rank = (unsigned)(slot - leaf->slots);
         memmove(slot, slot + 1, (count - rank - 1) * sizeof(*slot));
     }

@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/bits.h"
 #include "base/list.h"
 #include "cache/slab.h"
 #include "reclaim/folio.h"
@@ -98,8 +99,15 @@ static inline uint64_t *leaf_slot(const struct index_leaf *leaf, uint64_t page)
         return NULL;
     if (leaf->class == INDEX_CLASSES - 1)
         return &leaf->slots[page % INDEX_LEAF_PAGES];
-    return &leaf->slots[__builtin_popcountll(leaf->occupied & (bit - 1))];
+    return &leaf->slots[bits_count(leaf->occupied & (bit - 1))];
 }
+
+/*
+ * Brings closer what a look-up of @page will touch, one step a call, so that the steps of several
+ * look-ups overlap: 0 the table entry, 1 the leaf, 2 its slot, 3 the folio. Never waits for memory
+ * that an earlier step has not asked for.
+ */
+void index_prefetch(const struct page_index *index, uint64_t page, unsigned step);
 
 /* Value of a page's slot, 0 when absent. */
 static inline uint64_t index_get(struct page_index *index, uint64_t page)

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The pool of cache/slab.h. Chunks double up to 2 MiB, so that small caches stay small. */
+/* The pool of cache/slab.h. A new chunk is an eighth of what the pool has, so that little lies idle
+ * in a pool of any size and large pools fill huge pages. */
 #include "cache/slab.h"
 
-#include <stdlib.h>
-
 #include "base/check.h"
+#include "os/os.h"
 
-/* First and largest chunk (chosen: start-up stays cheap, large pools fill huge pages). */
-#define CHUNK_MIN (16u << 10)
-#define CHUNK_MAX (2u << 20)
+/* Bounds of a chunk: the smallest keeps small caches small, the largest bounds one allocation. */
+#define CHUNK_MIN ((size_t)16 << 10)
+#define CHUNK_MAX ((size_t)64 << 20)
+#define HUGE_PAGE ((size_t)2 << 20)
 #define CHUNK_HEADER 64
 
 struct slab_chunk {
@@ -27,26 +28,30 @@ void slab_fini(struct slab *slab)
     while (slab->chunks) {
         struct slab_chunk *chunk = slab->chunks;
         slab->chunks = chunk->next;
-        free(chunk);
+        os_pages_unmap(chunk, chunk->bytes);
     }
     slab_init(slab, slab->object_bytes);
 }
 
 static int grow(struct slab *slab)
 {
-    size_t bytes = slab->chunks ? slab->chunks->bytes * 2 : CHUNK_MIN;
+    size_t bytes = slab->bytes / 8;
+    if (bytes < CHUNK_MIN)
+        bytes = CHUNK_MIN;
     if (bytes > CHUNK_MAX)
         bytes = CHUNK_MAX;
-    /* Large chunks are aligned so that the kernel can back them with huge pages. */
-    struct slab_chunk *chunk = aligned_alloc(bytes == CHUNK_MAX ? CHUNK_MAX : 4096, bytes);
-    if (!chunk)
+    size_t unit = bytes >= HUGE_PAGE ? HUGE_PAGE : CHUNK_MIN;
+    bytes = bytes / unit * unit;
+    void *start;
+    if (os_pages_map(bytes, bytes >= HUGE_PAGE, &start))
         return -1;
+    struct slab_chunk *chunk = start;
     chunk->next = slab->chunks;
     chunk->bytes = bytes;
     slab->chunks = chunk;
     slab->bytes += bytes;
-    slab->next = (char *)chunk + CHUNK_HEADER;
-    slab->end = (char *)chunk + bytes;
+    slab->next = (char *)start + CHUNK_HEADER;
+    slab->end = (char *)start + bytes;
     return 0;
 }
 
