@@ -185,12 +185,22 @@ MGLRU_API void mglru_mapping_drop(struct mglru_mapping *mapping, uint64_t index,
 MGLRU_API int mglru_file_open(struct mglru_mapping *mapping, struct mglru_memcg *memcg,
                               struct mglru_file **out);
 
-/* Opens the file anew: the position of the last read and its readahead state are forgotten. */
+/*
+ * The process opens the file anew, by its name: the position of the last read and the readahead
+ * state are forgotten. The first time for a mapping its name and inode are looked up and charged to
+ * the memcg of @file, as far as its limit lets them.
+ */
 MGLRU_API void mglru_file_reopen(struct mglru_file *file);
+
+/*
+ * Closes @file; its mapping stays with all pages, those that only this file mapped become unmapped.
+ * The handle must not be used afterwards.
+ */
+MGLRU_API void mglru_file_close(struct mglru_file *file);
 
 enum mglru_access_kind {
     MGLRU_READ = 1,  /* read(2): fd access */
-    MGLRU_WRITE,     /* write(2): accessed and dirty; an absent page is not read first */
+    MGLRU_WRITE,     /* write(2): accessed and dirty; an absent page is a miss, yet not read */
     MGLRU_MAP_READ,  /* load through a shared mapping */
     MGLRU_MAP_WRITE, /* store through a shared mapping */
     MGLRU_MAP_EXEC,  /* fetch through an executable mapping */
@@ -225,8 +235,8 @@ MGLRU_API int mglru_cache_access(struct mglru_cache *cache, const struct mglru_a
 struct mglru_counts {
     uint64_t accesses;
     uint64_t hits;
-    uint64_t misses;        /* had to wait for I/O: absent file page or swap-in */
-    uint64_t first_touches; /* anonymous zero-fill, or a write to an absent page */
+    uint64_t misses;        /* absent file page, read or written, or swap-in */
+    uint64_t first_touches; /* anonymous zero-fill */
     uint64_t pages_read;    /* all pages brought in, readahead included */
 };
 

@@ -283,11 +283,9 @@ static int access_one(struct mglru_cache *cache, const struct mglru_access *acce
         if (MGLRU_UNLIKELY(result < 0))
             return result;
         counts->accesses++;
-        bool missed = result > 0 && access->kind != MGLRU_WRITE;
+        bool missed = result > 0;
         if (missed)
             counts->misses++;
-        else if (result > 0)
-            counts->first_touches++;
         else if (counts->first_touches == touches)
             counts->hits++;
         if (log)

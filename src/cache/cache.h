@@ -25,6 +25,9 @@
 /* Amounts that the kernel charges besides pages, in bytes (facts 13.1). */
 #define KERNEL_NODE_BYTES 592 /* one node of a page-cache tree */
 #define KERNEL_FILE_BYTES 200 /* an open file */
+/* Files that the processes of a memcg are taken to have open at once; a trace does not say when
+ * they close one. Chosen: three pages at most. */
+#define KERNEL_FILES_MAX 64
 /* Vma and anon_vma of a process with anonymous memory. Chosen: any amount up to a page gives the
  * recorded charge. */
 #define KERNEL_ANON_BYTES 400
@@ -61,6 +64,7 @@ struct mglru_memcg {
     unsigned long shadow_leaf_count;
     unsigned long dirty_pages; /* file pages */
     struct list_node files;    /* struct mglru_file, by memcg_link */
+    unsigned files_charged;
 };
 
 struct mglru_mapping {
@@ -70,6 +74,7 @@ struct mglru_mapping {
     uint64_t size_pages; /* 0: unknown */
     char *name;
     struct page_index index;
+    bool looked_up;        /* name and inode are charged */
     struct list_node link; /* cache->mappings */
 };
 
@@ -87,6 +92,7 @@ struct readahead {
 struct mglru_file {
     struct mglru_mapping *mapping;
     struct mglru_memcg *memcg;
+    bool charged;    /* its struct file is */
     struct vma *vma; /* NULL before the first access through the mapping */
     struct readahead readahead;
     struct list_node memcg_link;

@@ -61,19 +61,12 @@ int mglru_memcg_find(struct mglru_cache *cache, const char *path, struct mglru_m
 /* The processes of a memcg end: files are closed, anonymous memory and page tables are freed. */
 static void end_processes(struct mglru_memcg *user)
 {
-    struct mglru_cache *cache = user->cache;
     struct list_node *pos, *tmp;
     list_for_each_safe (pos, tmp, &user->files) {
         struct mglru_file *file = container_of(pos, struct mglru_file, memcg_link);
         if (file->mapping->kind == MGLRU_ANON)
             mglru_mapping_drop(file->mapping, 0, MGLRU_INDEX_MAX + 1);
-        else
-            cache_charge_kernel(cache, user, -KERNEL_FILE_BYTES);
-        list_del(&file->memcg_link);
-        list_del(&file->cache_link);
-        if (file->vma)
-            vma_destroy(file->vma);
-        free(file);
+        mglru_file_close(file);
     }
     if (user->mm)
         mm_destroy(user->mm);
@@ -262,12 +255,14 @@ int mglru_file_open(struct mglru_mapping *mapping, struct mglru_memcg *user,
         return MGLRU_ENOMEM;
     file->mapping = mapping;
     file->memcg = user;
-    if (mapping->kind == MGLRU_FILE) {
+    if (mapping->kind == MGLRU_FILE && user->files_charged < KERNEL_FILES_MAX) {
         int error = cache_charge_kernel(mapping->cache, user, KERNEL_FILE_BYTES);
         if (error) {
             free(file);
             return error;
         }
+        user->files_charged++;
+        file->charged = true;
     }
     list_add_tail(&user->files, &file->memcg_link);
     list_add_tail(&mapping->cache->files, &file->cache_link);
@@ -278,5 +273,26 @@ int mglru_file_open(struct mglru_mapping *mapping, struct mglru_memcg *user,
 
 void mglru_file_reopen(struct mglru_file *file)
 {
+    struct mglru_mapping *mapping = file->mapping;
     file->readahead = (struct readahead){0};
+    if (mapping->looked_up || mapping->kind == MGLRU_ANON)
+        return;
+    mapping->looked_up = true;
+    /* Where there is no room, reclaim has done what it could: the open goes on without. */
+    cache_charge_kernel(mapping->cache, file->memcg, (long)mapping->cache->model->lookup_bytes);
+}
+
+void mglru_file_close(struct mglru_file *file)
+{
+    struct mglru_cache *cache = file->mapping->cache;
+    if (file->charged) {
+        file->memcg->files_charged--;
+        cache_charge_kernel(cache, file->memcg, -KERNEL_FILE_BYTES);
+    }
+    list_del(&file->memcg_link);
+    list_del(&file->cache_link);
+    if (file->vma)
+        vma_destroy(file->vma);
+    cache->mapping_bytes -= sizeof(*file);
+    free(file);
 }

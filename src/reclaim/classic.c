@@ -334,7 +334,6 @@ void classic_shrink(struct lruvec *lruvec, struct scan_control *sc)
 {
     unsigned long rest[LRU_UNEVICTABLE], target[LRU_UNEVICTABLE];
     unsigned long reclaimed = 0;
-    bool adjusted = false;
     bool whole = !sc->target && !sc->background && sc->priority == DEF_PRIORITY;
     scan_counts(lruvec, sc, rest);
     for (unsigned l = 0; l < LRU_UNEVICTABLE; l++)
@@ -348,13 +347,12 @@ void classic_shrink(struct lruvec *lruvec, struct scan_control *sc)
             rest[l] -= nr;
             reclaimed += shrink_list(lruvec, sc, (enum lru_list)l, nr);
         }
-        if (reclaimed < sc->nr_to_reclaim || whole || adjusted)
+        if (reclaimed < sc->nr_to_reclaim || whole)
             continue;
         if (!(rest[LRU_INACTIVE_ANON] + rest[LRU_ACTIVE_ANON]) ||
             !(rest[LRU_INACTIVE_FILE] + rest[LRU_ACTIVE_FILE]))
             break;
         adjust_rests(rest, target);
-        adjusted = true;
     }
     if (lruvec->reclaim->swap_pages && inactive_is_low(lruvec, LRU_TYPE_ANON))
         shrink_active(lruvec, sc, LRU_ACTIVE_ANON, SWAP_CLUSTER_MAX);

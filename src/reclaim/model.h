@@ -79,7 +79,8 @@ struct reclaim_model {
     bool cost_in_ancestors;     /* classic cost is charged to ancestors too (facts 12.6) */
     bool large_readahead;       /* readahead brings folios of several pages */
     bool max_event_always;      /* row 32 */
-    unsigned memcg_bytes;       /* what a new memcg's structures charge to its parent (13.1) */
+    unsigned lookup_bytes; /* dentry and inode of a file that a process looks up first (13.1) */
+    unsigned memcg_bytes;  /* what a new memcg's structures charge to its parent (13.1) */
 
     /* Sequence number that an added folio gets (1.6). */
     uint64_t (*add_seq)(const struct lruvec *lruvec, const struct folio *folio, bool tail);

@@ -294,6 +294,7 @@ const struct reclaim_model model_612 = {
     .shadow_has_refs = true,
     .global_proactive = true,
     .cost_in_ancestors = true,
+    .lookup_bytes = 200 + 1168,
     .memcg_bytes = 6112, /* recorded: percpu 6048 + slab 6176 for two */
     .add_seq = add_seq,
     .mark_fault = mark_fault,
