@@ -99,6 +99,7 @@ int cache_write_page(struct mglru_cache *cache, struct mglru_file *file, uint64_
             return error;
         }
         lru_batch_add(&cache->reclaim, folio, false);
+        file->memcg->counts.pages_read++; /* brought in, if not from the file */
         created = 1;
     }
     folio_mark_accessed(&cache->reclaim, folio);

@@ -79,7 +79,7 @@ $ { cat groups; echo 'f /a data 0 2'; echo 'r /a data 0 3'; echo 'f /c heap 1 42
 $ mglru replay freed --memory 1M --policy lru,belady,mglru --csv - | grep '^run' | cut -d , -f 2,7-11
 lru,23,6,9,9,8
 belady,23,6,9,9,8
-mglru,23,6,8,8,9
+mglru,23,6,9,9,8
 # Several traces are one; a file that both name is the same file.
 $ mglru replay loop loop --memory 20K --policy lru,belady
 loop + 1 more: 42 page accesses in 10 requests, 6 pages of 4K, native
