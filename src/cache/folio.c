@@ -145,10 +145,11 @@ void cache_folio_drop(struct mglru_cache *cache, struct folio *folio)
     if (folio->map_count)
         mm_unmap_folio(folio);
     writeback_forget(cache, folio);
+    /* On a list, or waiting to be added; in either case perhaps waiting to be activated. */
+    if (!folio_test(folio, FOLIO_LRU) || folio_test(folio, FOLIO_QUEUED))
+        lru_batch_forget(&cache->reclaim, folio);
     if (folio_test(folio, FOLIO_LRU))
         lruvec_del(folio, false);
-    else
-        lru_batch_forget(&cache->reclaim, folio);
     for (uint64_t i = 0; i < (uint64_t)folio_pages(folio); i++) {
         struct index_leaf *leaf = index_leaf(index, folio->index + i);
         leaf_erase(leaf, folio->index + i);

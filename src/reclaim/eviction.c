@@ -190,8 +190,12 @@ unsigned long eviction_run(struct lruvec *lruvec, struct scan_control *sc, int s
             eviction_wake_flushers(lruvec, sc);
         judge_leftovers(lruvec, &isolation.folios, &retry, pass > 0);
         eviction_put_back(&isolation.folios);
-        if (sc->walk.lruvec)
+        if (sc->walk.lruvec) {
+            /* The walk may have been begun for another memcg of a global reclaim; what it holds
+             * now comes from looking around folios of this one. */
+            sc->walk.lruvec = lruvec;
             mm_walk_flush(&sc->walk);
+        }
         for (unsigned type = 0; type < LRU_TYPES; type++)
             if (activated[type])
                 lruvec_stat(lruvec, MEMCG_PGACTIVATE, (long)activated[type]);

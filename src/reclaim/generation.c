@@ -31,9 +31,11 @@ unsigned generation_state(const struct lruvec *lruvec, const struct folio *folio
     return state;
 }
 
+/* Beyond the youngest lie folios of a removed memcg whose stored number aliases a generation that
+ * is to come: inactive until it is the youngest. */
 static bool seq_is_active(const struct lruvec *lruvec, uint64_t seq)
 {
-    return seq + MIN_NR_GENS > lruvec->max_seq;
+    return seq + MIN_NR_GENS > lruvec->max_seq && seq <= lruvec->max_seq;
 }
 
 void generation_account(struct lruvec *lruvec, const struct folio *folio, uint64_t from,

@@ -359,6 +359,27 @@ int reclaim_age_seq(struct reclaim *reclaim, struct lruvec *lruvec, uint64_t seq
     return aging_inc_max_seq(lruvec, &sc, max_seq, swappiness, force_scan) ? 0 : MGLRU_EEXIST;
 }
 
+/* Oldest generation that an eviction command looks at. */
+static uint64_t command_oldest(const struct lruvec *lruvec, int swappiness)
+{
+    uint64_t oldest = UINT64_MAX;
+    if (!lruvec->reclaim->model->anon_only)
+        return lruvec->min_seq[swappiness ? LRU_TYPE_ANON : LRU_TYPE_FILE];
+    for (unsigned t = 0; t < LRU_TYPES; t++)
+        if (type_evictable((enum lru_type)t, swappiness) && lruvec->min_seq[t] < oldest)
+            oldest = lruvec->min_seq[t];
+    return oldest;
+}
+
+static unsigned long all_pages(const struct lruvec *lruvec)
+{
+    unsigned long pages = 0;
+    for (unsigned l = 0; l < LRU_UNEVICTABLE; l++)
+        for (unsigned zone = 0; zone < MAX_NR_ZONES; zone++)
+            pages += (unsigned long)lruvec->lru_size[zone][l];
+    return pages;
+}
+
 int reclaim_evict_seq(struct reclaim *reclaim, struct lruvec *lruvec, uint64_t seq, int swappiness,
                       unsigned long nr)
 {
@@ -374,18 +395,21 @@ int reclaim_evict_seq(struct reclaim *reclaim, struct lruvec *lruvec, uint64_t s
     if (seq + MIN_NR_GENS > lruvec->max_seq)
         return MGLRU_EINVAL;
     sc.nr_reclaimed = 0;
-    for (;;) {
-        uint64_t oldest = UINT64_MAX;
-        for (unsigned t = 0; t < LRU_TYPES; t++)
-            if (type_evictable((enum lru_type)t, swappiness) && lruvec->min_seq[t] < oldest)
-                oldest = lruvec->min_seq[t];
-        if (!reclaim->model->anon_only)
-            oldest = lruvec->min_seq[swappiness ? LRU_TYPE_ANON : LRU_TYPE_FILE];
+    /* Pages that are pinned for good are met again and again: without any progress the command
+     * ends when every page has been looked at once. */
+    unsigned long fruitless = 0;
+    while (fruitless <= all_pages(lruvec)) {
+        uint64_t oldest = command_oldest(lruvec, swappiness);
         if (seq < oldest || sc.nr_reclaimed >= nr)
             return 0;
-        unsigned long left = nr - sc.nr_reclaimed;
+        unsigned long before = sc.nr_reclaimed;
+        unsigned long left = nr - before;
         unsigned long batch = left < MAX_LRU_BATCH ? left : MAX_LRU_BATCH;
-        if (!eviction_run(lruvec, &sc, swappiness, batch))
+        unsigned long scanned = eviction_run(lruvec, &sc, swappiness, batch);
+        if (!scanned)
             return 0;
+        bool progress = sc.nr_reclaimed > before || command_oldest(lruvec, swappiness) != oldest;
+        fruitless = progress ? 0 : fruitless + scanned;
     }
+    return 0;
 }
