@@ -246,10 +246,10 @@ void fixture_drop(struct fixture *fixture, struct folio *folio)
 {
     if (folio->map_count)
         mm_unmap_folio(folio);
+    if (!folio_test(folio, FOLIO_LRU) || folio_test(folio, FOLIO_QUEUED))
+        lru_batch_forget(&fixture->reclaim, folio);
     if (folio_test(folio, FOLIO_LRU))
         lruvec_del(folio, false);
-    else
-        lru_batch_forget(&fixture->reclaim, folio);
     forget(fixture, folio);
 }
 
