@@ -338,7 +338,7 @@ static void sizes(struct fixture *f, bool old)
     fixture_verify(f);
 }
 
-/* A type that may not be evicted is not moved: its oldest become the youngest (2.6), but in ours. */
+/* A type that may not be evicted is not moved: its oldest become the youngest, not in ours. */
 static void skipped_type(struct fixture *f, bool old)
 {
     struct folio *folio = fixture_listed(f, &f->anon, 0, 0);
