@@ -122,6 +122,14 @@ void reclaim_shrink_lruvec(struct lruvec *lruvec, struct scan_control *sc)
         classic_shrink(lruvec, sc);
 }
 
+/* A counter of the lruvec alone as reclaim sees it. */
+static long seen_local(const struct lruvec *lruvec, enum memcg_stat_item item)
+{
+    return lruvec->reclaim->stat_always
+               ? memcg_stat_local_node_exact(lruvec->memcg, lruvec->node, item)
+               : memcg_stat_local_flushed(lruvec->memcg, lruvec->node, item);
+}
+
 static unsigned long seen_pages(const struct lruvec *lruvec)
 {
     static const enum memcg_stat_item items[] = {MEMCG_INACTIVE_ANON, MEMCG_ACTIVE_ANON,
@@ -129,9 +137,9 @@ static unsigned long seen_pages(const struct lruvec *lruvec)
                                                  MEMCG_UNEVICTABLE};
     unsigned long pages = 0;
     for (size_t i = 0; i < MGLRU_ARRAY_LEN(items); i++)
-        pages += (unsigned long)memcg_stat_local_flushed(lruvec->memcg, lruvec->node, items[i]);
-    long slab = memcg_stat_local_flushed(lruvec->memcg, lruvec->node, MEMCG_SLAB_RECLAIMABLE) +
-                memcg_stat_local_flushed(lruvec->memcg, lruvec->node, MEMCG_SLAB_UNRECLAIMABLE);
+        pages += (unsigned long)seen_local(lruvec, items[i]);
+    long slab =
+        seen_local(lruvec, MEMCG_SLAB_RECLAIMABLE) + seen_local(lruvec, MEMCG_SLAB_UNRECLAIMABLE);
     return pages + (unsigned long)slab / lruvec->reclaim->page_bytes;
 }
 
