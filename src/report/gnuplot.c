@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Plots through gnuplot. Its standard input is a file with the script, its standard output the
- * file of a struct report_out, so a picture appears only when it is complete and the name of the
- * file never meets gnuplot's own syntax.
+ * Plots through gnuplot. Its standard input is a file with the script, its standard output a pipe
+ * that is copied into a struct report_out: gnuplot says nothing when the disk is full, we do. So a
+ * picture appears only when it is complete, and the name of the file never meets gnuplot's syntax.
  *
  * Colours are told apart by people with colour blindness (Okabe and Ito's palette); points and
  * dashes differ as well, for prints without colour.
@@ -10,6 +10,7 @@
 #include "report/report.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <spawn.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -24,6 +25,7 @@
 extern char **environ;
 
 #define MESSAGE_BYTES 256
+#define COPY_BYTES 4096
 
 static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
                                       "#e69f00", "#56b4e9", "#000000", "#8c6d00"};
@@ -106,32 +108,60 @@ static void print_script(FILE *script, const struct replay_result *result,
     print_data(script, curves);
 }
 
-/* Runs gnuplot on the three files and waits. Returns its wait status, or minus the errno. */
-static int run_gnuplot(FILE *script, FILE *picture, FILE *said)
+/* Starts gnuplot on the script; what it draws goes into @picture. 0, or the errno. */
+static int start_gnuplot(FILE *script, int picture, FILE *said, pid_t *pid)
 {
     char *const arguments[] = {(char *)"gnuplot", NULL};
     posix_spawn_file_actions_t actions;
-    pid_t pid;
-    int status;
-    if (fflush(script) != 0 || fseek(script, 0, SEEK_SET) != 0)
-        return -errno;
     int reason = posix_spawn_file_actions_init(&actions);
     if (reason != 0)
-        return -reason;
+        return reason;
     reason = posix_spawn_file_actions_adddup2(&actions, fileno(script), STDIN_FILENO);
     if (reason == 0)
-        reason = posix_spawn_file_actions_adddup2(&actions, fileno(picture), STDOUT_FILENO);
+        reason = posix_spawn_file_actions_adddup2(&actions, picture, STDOUT_FILENO);
     if (reason == 0)
         reason = posix_spawn_file_actions_adddup2(&actions, fileno(said), STDERR_FILENO);
     if (reason == 0)
-        reason = posix_spawnp(&pid, "gnuplot", &actions, NULL, arguments, environ);
+        reason = posix_spawnp(pid, "gnuplot", &actions, NULL, arguments, environ);
     posix_spawn_file_actions_destroy(&actions);
-    if (reason != 0)
+    return reason;
+}
+
+/* Copies the picture to its end, also after a failed write, so that gnuplot never waits for us. */
+static int copy_picture(int picture, struct report_out *out)
+{
+    char bytes[COPY_BYTES];
+    for (;;) {
+        ssize_t got = read(picture, bytes, sizeof(bytes));
+        if (got > 0)
+            report_write(out, bytes, (size_t)got);
+        else if (got == 0)
+            return 0;
+        else if (errno != EINTR)
+            return errno;
+    }
+}
+
+/* Runs gnuplot on the script and waits. Returns its wait status, or minus the errno. */
+static int run_gnuplot(FILE *script, struct report_out *out, FILE *said)
+{
+    int ends[2];
+    pid_t pid;
+    int status;
+    if (fflush(script) != 0 || fseek(script, 0, SEEK_SET) != 0 || pipe2(ends, O_CLOEXEC) != 0)
+        return -errno;
+    int reason = start_gnuplot(script, ends[1], said, &pid);
+    close(ends[1]);
+    if (reason != 0) {
+        close(ends[0]);
         return -reason;
+    }
+    reason = copy_picture(ends[0], out);
+    close(ends[0]);
     while (waitpid(pid, &status, 0) < 0)
         if (errno != EINTR)
             return -errno;
-    return status;
+    return reason != 0 ? -reason : status;
 }
 
 /* The last line that gnuplot said, which names the reason. */
@@ -158,7 +188,7 @@ static int draw(struct report_out *out, FILE *script, const char *path, struct r
         return MGLRU_EIO;
     }
     int code = MGLRU_OK;
-    int status = run_gnuplot(script, out->stream, said);
+    int status = run_gnuplot(script, out, said);
     if (status == -ENOENT) {
         snprintf(error->text, sizeof(error->text),
                  "%s: gnuplot is not installed (package gnuplot-nox)", path);
