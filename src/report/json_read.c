@@ -388,7 +388,7 @@ static char *read_input(struct cursor *cursor, FILE *file, size_t *bytes)
         *bytes += fread(text + *bytes, 1, capacity - *bytes, file);
     } while (!feof(file) && !ferror(file));
     if (ferror(file)) {
-        cursor->code = MGLRU_EIO;
+        cursor->code = errno == EISDIR ? MGLRU_EINVAL : MGLRU_EIO;
         snprintf(cursor->error->text, sizeof(cursor->error->text), "%s: cannot read: %s",
                  cursor->path, strerror(errno));
         free(text);

@@ -86,8 +86,8 @@ struct report_loaded {
 
 /*
  * Reads what report_json wrote; @path "-" is standard input. @loaded: empty after an error.
- * 0; MGLRU_EINVAL: not such a file, @error names the key; MGLRU_ENOENT, MGLRU_EPERM, MGLRU_EIO;
- * MGLRU_ENOMEM; MGLRU_ENOTSUP: built without json-c.
+ * 0; MGLRU_EINVAL: a folder, or not such a file, then @error names the key; MGLRU_ENOENT,
+ * MGLRU_EPERM, MGLRU_EIO; MGLRU_ENOMEM; MGLRU_ENOTSUP: built without json-c.
  */
 int report_json_read(const char *path, struct report_loaded *loaded, struct report_error *error);
 void report_loaded_free(struct report_loaded *loaded);

@@ -50,3 +50,7 @@ $ mglru merge p0.json --json /dev/full --quiet
 [3]
 $ mglru merge --help | sed -n 1p
 usage: mglru merge FILE... [--json FILE] [--csv FILE] [--plot FILE.svg|.png] [--quiet]
+$ mkdir folder
+$ mglru merge folder
+2| mglru merge: folder: cannot read: Is a directory
+[2]

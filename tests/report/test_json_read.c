@@ -176,7 +176,7 @@ static void files_that_cannot_be_read_are_named(void **state)
         skip();
     assert_int_equal(code, MGLRU_ENOENT);
     assert_string_equal(error.text, "/nonexistent/a.json: cannot open: No such file or directory");
-    assert_int_equal(report_json_read("/tmp", &loaded, &error), MGLRU_EIO);
+    assert_int_equal(report_json_read("/tmp", &loaded, &error), MGLRU_EINVAL);
     assert_string_equal(error.text, "/tmp: cannot read: Is a directory");
 }
 
