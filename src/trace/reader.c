@@ -139,6 +139,9 @@ static int start(struct trace_reader *reader, const struct trace_open_options *o
     int rc = choose_format(reader, options->format, error);
     if (rc)
         return rc;
+    if (reader->columns && strcmp(reader->format->name, "csv") != 0)
+        return message_set(error, MGLRU_EINVAL, "%s: a column map fits csv only, the trace is %s",
+                           reader->input.name, reader->format->name);
     if (reader->format->state_bytes) {
         reader->state = calloc(1, reader->format->state_bytes);
         if (!reader->state)

@@ -228,3 +228,9 @@ nothing
 small
 t.native
 torn
+$ mglru replay t.native --columns page=0 --memory 1M
+2| mglru replay: t.native: a column map fits csv only, the trace is native
+[2]
+$ mglru replay t.native --readahead 3 --memory 1M
+2| mglru replay: --readahead 3 is below the least, a page of 4K; 0 is none
+[2]

@@ -10,6 +10,7 @@
 
 #define CURVE_SIZES 12 /* of A..B */
 #define SIZE_STEP 4096
+#define READAHEAD_MIN UINT64_C(4096)
 #define READAHEAD_MAX (UINT64_C(1) << 30) /* chosen: far above any device's window */
 
 enum option_id {
@@ -188,6 +189,8 @@ static bool parse_readahead(struct replay_args *args, const char *text, struct a
                          size_expected);
     if (args->readahead_bytes > READAHEAD_MAX)
         return args_fail(error, "--readahead %s is above the most, 1G", text);
+    if (args->readahead_bytes > 0 && args->readahead_bytes < READAHEAD_MIN)
+        return args_fail(error, "--readahead %s is below the least, a page of 4K; 0 is none", text);
     return true;
 }
 
