@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The classic LRU (src/reclaim/classic.c): marks and batches of mglru-facts 12.2, flags of 12.3, the
- * arithmetic of 12.4, shrinking 12.5, cost 12.6, refault distance 12.7.
+ * The classic LRU (src/reclaim/classic.c): marks and batches of mglru-facts 12.2, flags of 12.3,
+ * the arithmetic of 12.4, shrinking 12.5, cost 12.6, refault distance 12.7.
  */
 #include <limits.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What steers reclaim: the refault-rate controller (tier.c; mglru-facts 3.4), shadow entries
- * (workingset.c; 4), the moves of min_seq (aging.c; 2.8), sort rules (eviction.c; 3.2, 3.3), and the
+ * (workingset.c; 4), moves of min_seq (aging.c; 2.8), sort rules (eviction.c; 3.2, 3.3), and the
  * driver (reclaim.c; swappiness 2.1, min_ttl 2.9, protection 3.1, shadow nodes 13.3).
  */
 #include <limits.h>
