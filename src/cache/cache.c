@@ -300,6 +300,9 @@ static int access_one(struct mglru_cache *cache, const struct mglru_access *acce
 #define PREFETCH_SLOT 12
 #define PREFETCH_FOLIO 6
 
+/* Below this much metadata the caches of the processor have it anyway. */
+#define PREFETCH_BYTES (UINT64_C(16) << 20)
+
 static void prefetch_ahead(const struct mglru_access *accesses, size_t i, size_t count)
 {
     static const unsigned distances[] = {PREFETCH_ENTRY, PREFETCH_LEAF, PREFETCH_SLOT,
@@ -315,9 +318,11 @@ int mglru_cache_access(struct mglru_cache *cache, const struct mglru_access *acc
                        struct mglru_miss_log *log, size_t *done)
 {
     *done = 0;
+    bool large = cache->folios.bytes + index_pool_bytes(&cache->index_pool) > PREFETCH_BYTES;
     for (size_t i = 0; i < count; i++) {
         const struct mglru_access *access = &accesses[i];
-        prefetch_ahead(accesses, i, count);
+        if (large)
+            prefetch_ahead(accesses, i, count);
         if (!access->count || access->index > MGLRU_INDEX_MAX ||
             access->count - 1 > MGLRU_INDEX_MAX - access->index || !kind_fits(access))
             return MGLRU_EINVAL;

@@ -284,9 +284,7 @@ static unsigned long host_shrink_shadow_nodes(void *context, struct memcg *memcg
     while (freed < count && !list_empty(&user->shadow_leaves)) {
         struct index_leaf *leaf =
             container_of(user->shadow_leaves.next, struct index_leaf, shadow_link);
-        while (leaf->occupied)
-            leaf_erase(leaf,
-                       leaf->chunk * INDEX_LEAF_PAGES + (uint64_t)__builtin_ctzll(leaf->occupied));
+        MGLRU_ASSERT(leaf->folio_pages == 0); /* its shadows go with the node */
         cache_leaf_free(cache, leaf);
         freed++;
     }
