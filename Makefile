@@ -52,7 +52,7 @@ coverage:
 bench:
 	@scripts/deps --check
 	@scripts/build build
-	@meson test -C build --benchmark --verbose --no-rebuild
+	@scripts/bench
 
 install:
 	@scripts/deps --check
