@@ -79,12 +79,21 @@ static void add_figures(struct report_grid *grid, const struct replay_run *run,
     cell_or_dash(grid, run->aging != NULL, figures->aged);
 }
 
-/* What the figures alone do not tell: OOM and the flush schedule that classic's depend on. */
-static void add_remarks(struct report_grid *grid, const struct replay_run *run, bool oom)
+/* What the figures alone do not tell: OOM, what was not replayed after it, and the flush schedule
+ * that classic's depend on. */
+static void add_remarks(struct report_grid *grid, const struct replay_run *run, bool oom,
+                        uint64_t skipped)
 {
-    char text[96];
+    char lost[32 + REPORT_NUMBER_BYTES] = "";
+    char count[REPORT_NUMBER_BYTES];
+    char text[sizeof(lost) + 96];
     const char *flush = run->stat_flush;
-    snprintf(text, sizeof(text), "%s%s%s%s", oom ? "OOM" : "", oom && flush != NULL ? ", " : "",
+    report_number_count(skipped, count, sizeof(count));
+    if (oom && skipped > 0)
+        snprintf(lost, sizeof(lost), "OOM, %s skipped", count);
+    else if (oom)
+        snprintf(lost, sizeof(lost), "OOM");
+    snprintf(text, sizeof(text), "%s%s%s%s", lost, oom && flush != NULL ? ", " : "",
              flush != NULL ? "stat flush " : "", flush != NULL ? flush : "");
     report_grid_cell(grid, text);
 }
@@ -180,7 +189,7 @@ static void add_memcg(struct report_grid *grid, const struct replay_result *resu
             continue;
         add_identity(grid, run, name, &shape);
         add_figures(grid, run, &memcg->figures, &shape);
-        add_remarks(grid, run, memcg->oom_events > 0);
+        add_remarks(grid, run, memcg->oom_events > 0, memcg->skipped);
         name = "";
     }
 }
@@ -216,7 +225,7 @@ void report_table(struct report_out *out, const struct replay_result *result)
         const struct replay_run *run = &result->runs[i];
         add_identity(&grid, run, NULL, &shape);
         add_figures(&grid, run, &run->figures, &shape);
-        add_remarks(&grid, run, run->oom);
+        add_remarks(&grid, run, run->oom, run->skipped);
         if (run->memcg_count > memcgs)
             memcgs = run->memcg_count;
     }

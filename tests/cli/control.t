@@ -48,10 +48,10 @@ $ printf 'a /a heap 0 200\na /b heap 0 40\na /b heap 40 100\na /a heap 0 10\na /
 t: 370 page accesses in 6 requests, pages of 4K, native
 
 policy  model  memory  accesses  misses  miss ratio  first touches  refaults  reclaimed  aged  remarks
-mglru   7.3        1M       360       0       0.00%            350         0          0     0  OOM
+mglru   7.3        1M       360       0       0.00%            350         0          0     0  OOM, 10 skipped
 
 memcg  policy  model  memory  accesses  misses  miss ratio  first touches  refaults  reclaimed  aged  remarks
-/a     mglru   7.3        1M       210       0       0.00%            210         0          0     0  OOM
+/a     mglru   7.3        1M       210       0       0.00%            210         0          0     0  OOM, 10 skipped
 
 /b     mglru   7.3        1M       150       0       0.00%            140         0          0     0
 $ mglru replay t --memory 1M --kernel-charge 0 --json - | grep -e oom -e skipped
