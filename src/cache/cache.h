@@ -160,15 +160,14 @@ void cache_raise_oom(struct mglru_cache *cache, struct memcg *memcg);
 
 /* --- folio.c -------------------------------------------------------------------------------- */
 
-struct folio *cache_folio_alloc(struct mglru_cache *cache, struct mglru_file *file, uint64_t index,
-                                unsigned order);
 /*
- * Puts a charged folio into its mapping; tree nodes that come into being are charged (and may
- * reclaim). *@shadow receives the first shadow entry that stood there, or 0. 0, MGLRU_EOOM,
- * MGLRU_ENOMEM: the folio is not in the mapping.
+ * A folio of 2^@order pages at @index in the mapping of @file, for the pages that the caller has
+ * charged; not yet on the lists. Tree nodes that come into being are charged (and may reclaim).
+ * *@shadow receives the first shadow entry that stood there, or 0. On MGLRU_EOOM and MGLRU_ENOMEM
+ * there is no folio and the pages are uncharged.
  */
-int cache_folio_insert(struct mglru_cache *cache, struct mglru_file *file, struct folio *folio,
-                       uint64_t *shadow);
+int cache_folio_enter(struct mglru_file *file, uint64_t index, unsigned order, struct folio **out,
+                      uint64_t *shadow);
 /* Uncharges and frees a folio that is in no mapping, list or batch. */
 void cache_folio_free(struct mglru_cache *cache, struct folio *folio);
 /* Takes a folio out of everything: truncation. */
@@ -176,8 +175,8 @@ void cache_folio_drop(struct mglru_cache *cache, struct folio *folio);
 /* Leaf bookkeeping after its contents changed: shadow list, freeing. */
 void cache_leaf_settle(struct mglru_cache *cache, struct index_leaf *leaf);
 void cache_leaf_free(struct mglru_cache *cache, struct index_leaf *leaf);
-void cache_refault_event(struct mglru_cache *cache, struct folio *folio, uint64_t shadow,
-                         bool recent);
+/* The page of a new folio had a shadow entry. */
+void cache_refault(struct mglru_cache *cache, struct folio *folio, uint64_t shadow, bool in_fault);
 void cache_swap_free(struct mglru_cache *cache, struct mglru_memcg *memcg, uint64_t pages);
 const struct reclaim_host *cache_reclaim_host(void);
 

@@ -93,28 +93,14 @@ static int anon_folio(struct mglru_cache *cache, struct mglru_file *file, uint64
                       struct folio **out, uint64_t *shadow)
 {
     int error = cache_charge(cache, file->memcg, 1);
-    if (error)
-        return error;
-    struct folio *folio = cache_folio_alloc(cache, file, page, 0);
-    if (!folio) {
-        memcg_uncharge(file->memcg->memcg, 1);
-        return MGLRU_ENOMEM;
-    }
-    error = cache_folio_insert(cache, file, folio, shadow);
-    if (error) {
-        cache_folio_free(cache, folio);
-        return error;
-    }
-    *out = folio;
-    return 0;
+    return error ? error : cache_folio_enter(file, page, 0, out, shadow);
 }
 
 static void swap_in(struct mglru_cache *cache, struct mglru_file *file, struct folio *folio,
                     uint64_t shadow)
 {
     struct memcg *memcg = file->memcg->memcg;
-    bool recent = workingset_refault(&cache->reclaim, folio, shadow, true);
-    cache_refault_event(cache, folio, shadow, recent);
+    cache_refault(cache, folio, shadow, true);
     memcg_stat_add(memcg, 0, 0, MEMCG_PGMAJFAULT, 1);
     memcg_stat_add(memcg, 0, 0, MEMCG_PSWPIN, 1);
     /* The page that fills the batch is placed while it is still in the swap cache; the others

@@ -13,21 +13,13 @@ int cache_bring_page(struct mglru_cache *cache, struct mglru_file *file, uint64_
     int error = cache_charge(cache, file->memcg, 1);
     if (error)
         return error;
-    struct folio *folio = cache_folio_alloc(cache, file, page, 0);
-    if (!folio) {
-        memcg_uncharge(file->memcg->memcg, 1);
-        return MGLRU_ENOMEM;
-    }
+    struct folio *folio;
     uint64_t shadow;
-    error = cache_folio_insert(cache, file, folio, &shadow);
-    if (error) {
-        cache_folio_free(cache, folio);
+    error = cache_folio_enter(file, page, 0, &folio, &shadow);
+    if (error)
         return error;
-    }
-    if (shadow) {
-        bool recent = workingset_refault(&cache->reclaim, folio, shadow, in_fault);
-        cache_refault_event(cache, folio, shadow, recent);
-    }
+    if (shadow)
+        cache_refault(cache, folio, shadow, in_fault);
     lru_batch_add(&cache->reclaim, folio, in_fault);
     file->memcg->counts.pages_read++;
     return 0;
@@ -87,17 +79,10 @@ int cache_write_page(struct mglru_cache *cache, struct mglru_file *file, uint64_
         int error = cache_charge(cache, file->memcg, 1);
         if (error)
             return error;
-        folio = cache_folio_alloc(cache, file, page, 0);
-        if (!folio) {
-            memcg_uncharge(file->memcg->memcg, 1);
-            return MGLRU_ENOMEM;
-        }
         uint64_t shadow; /* a page that is written whole is no refault (4.2) */
-        error = cache_folio_insert(cache, file, folio, &shadow);
-        if (error) {
-            cache_folio_free(cache, folio);
+        error = cache_folio_enter(file, page, 0, &folio, &shadow);
+        if (error)
             return error;
-        }
         lru_batch_add(&cache->reclaim, folio, false);
         file->memcg->counts.pages_read++; /* brought in, if not from the file */
         created = 1;

@@ -12,8 +12,8 @@
 /* All pages are of one zone: replay knows no physical addresses. */
 #define FOLIO_ZONE UINT64_C(2)
 
-struct folio *cache_folio_alloc(struct mglru_cache *cache, struct mglru_file *file, uint64_t index,
-                                unsigned order)
+static struct folio *folio_alloc(struct mglru_cache *cache, struct mglru_file *file, uint64_t index,
+                                 unsigned order)
 {
     struct folio *folio = slab_alloc(&cache->folios);
     if (!folio)
@@ -111,8 +111,8 @@ static int leaf_prepare(struct mglru_cache *cache, struct mglru_file *file, uint
     return 0;
 }
 
-int cache_folio_insert(struct mglru_cache *cache, struct mglru_file *file, struct folio *folio,
-                       uint64_t *shadow)
+static int folio_insert(struct mglru_cache *cache, struct mglru_file *file, struct folio *folio,
+                        uint64_t *shadow)
 {
     uint64_t first = folio->index;
     uint64_t pages = (uint64_t)folio_pages(folio);
@@ -136,6 +136,24 @@ int cache_folio_insert(struct mglru_cache *cache, struct mglru_file *file, struc
         leave_shadow_list(leaf);
     }
     count_folio(folio, 1);
+    return 0;
+}
+
+int cache_folio_enter(struct mglru_file *file, uint64_t index, unsigned order, struct folio **out,
+                      uint64_t *shadow)
+{
+    struct mglru_cache *cache = file->mapping->cache;
+    struct folio *folio = folio_alloc(cache, file, index, order);
+    if (!folio) {
+        memcg_uncharge(file->memcg->memcg, 1u << order);
+        return MGLRU_ENOMEM;
+    }
+    int error = folio_insert(cache, file, folio, shadow);
+    if (error) {
+        cache_folio_free(cache, folio);
+        return error;
+    }
+    *out = folio;
     return 0;
 }
 
@@ -227,9 +245,9 @@ static void evict_event(struct mglru_cache *cache, const struct folio *folio)
     cache->on_event(cache->on_event_context, &event);
 }
 
-void cache_refault_event(struct mglru_cache *cache, struct folio *folio, uint64_t shadow,
-                         bool recent)
+void cache_refault(struct mglru_cache *cache, struct folio *folio, uint64_t shadow, bool in_fault)
 {
+    bool recent = workingset_refault(&cache->reclaim, folio, shadow, in_fault);
     if (!cache->on_event)
         return;
     const struct lruvec *lruvec = folio->lruvec;

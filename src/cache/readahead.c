@@ -62,23 +62,15 @@ static int bring(struct mglru_cache *cache, struct mglru_file *file, uint64_t pa
     int error = cache_charge_once(cache, file->memcg, pages);
     if (error)
         return error;
-    struct folio *folio = cache_folio_alloc(cache, file, page, order);
-    if (!folio) {
-        memcg_uncharge(file->memcg->memcg, pages);
-        return MGLRU_ENOMEM;
-    }
+    struct folio *folio;
     uint64_t shadow;
-    error = cache_folio_insert(cache, file, folio, &shadow);
-    if (error) {
-        cache_folio_free(cache, folio);
+    error = cache_folio_enter(file, page, order, &folio, &shadow);
+    if (error)
         return error;
-    }
     if (mark)
         folio_set(folio, FOLIO_READAHEAD);
-    if (shadow) {
-        bool recent = workingset_refault(&cache->reclaim, folio, shadow, false);
-        cache_refault_event(cache, folio, shadow, recent);
-    }
+    if (shadow)
+        cache_refault(cache, folio, shadow, false);
     lru_batch_add(&cache->reclaim, folio, false);
     file->memcg->counts.pages_read += pages;
     return 0;
