@@ -95,7 +95,7 @@ struct mglru_cache_options {
     uint64_t swap_bytes;      /* capacity of swap; 0 means none */
     uint64_t readahead_bytes; /* window of sequential readahead; 0 means none */
     enum mglru_kernel_charge kernel_charge;
-    uint64_t kernel_charge_bytes;
+    uint64_t kernel_charge_bytes; /* at most 2^44 */
     enum mglru_stat_flush stat_flush;
     uint64_t stat_flush_period; /* ns or page accesses; 0 means 2 s or 20000 */
     /* The state that a process starts in, which differs from run to run of a real kernel: pages of
@@ -131,7 +131,9 @@ MGLRU_API void mglru_cache_set_time(struct mglru_cache *cache, uint64_t now_ns);
 /*
  * Creates the memcg at @path ("/a/b"); missing parents are created, the root "/" exists always.
  * An existing path is returned as it is. MGLRU_EINVAL: the path does not start with '/', has an
- * empty part or white space; MGLRU_ENOMEM.
+ * empty part, white space, or more than 4095 bytes; MGLRU_EOOM: the parent is at its limit and
+ * cannot pay for the kernel's structures; MGLRU_ENOSPC: no memcg id is free; MGLRU_ENOMEM. A call
+ * that fails creates none.
  */
 MGLRU_API int mglru_memcg_create(struct mglru_cache *cache, const char *path,
                                  struct mglru_memcg **out);
@@ -174,13 +176,15 @@ MGLRU_API const char *mglru_mapping_name(const struct mglru_mapping *mapping);
 
 /*
  * Takes pages @index .. @index + @count - 1 out of the cache, shadow entries and swap slots
- * included (truncate, punch, munmap, free). Absent pages are skipped.
+ * included (truncate, punch, munmap, free). Absent pages are skipped. A large folio that lies
+ * partly in the range is split; without memory for that it goes whole.
  */
 MGLRU_API void mglru_mapping_drop(struct mglru_mapping *mapping, uint64_t index, uint64_t count);
 
 /*
  * Opens @mapping for @memcg, whose pages its accesses will be charged to. A new open file has no
- * last position. MGLRU_EINVAL: of different caches; MGLRU_ENOMEM.
+ * last position. MGLRU_EINVAL: of different caches; MGLRU_EOOM: the memcg has no room for the
+ * kernel's structure; MGLRU_ENOMEM.
  */
 MGLRU_API int mglru_file_open(struct mglru_mapping *mapping, struct mglru_memcg *memcg,
                               struct mglru_file **out);

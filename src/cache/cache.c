@@ -13,6 +13,8 @@
 /* Default flush of the counters that the classic LRU decides by (facts 12.9). */
 #define STAT_FLUSH_NS UINT64_C(2000000000)
 #define STAT_FLUSH_ACCESSES UINT64_C(20000)
+/* Largest fixed kernel charge (chosen: more than any machine has, and charged in no time). */
+#define KERNEL_CHARGE_MAX (UINT64_C(1) << 44)
 
 static const struct memcg_params *params_for(const struct reclaim_model *model)
 {
@@ -53,10 +55,10 @@ static int read_options(const struct mglru_cache_options *given, struct mglru_ca
                    !(out->page_bytes & (out->page_bytes - 1));
     bool enums_ok = out->kernel_charge <= MGLRU_KERNEL_CHARGE_FIXED &&
                     out->stat_flush <= MGLRU_STAT_FLUSH_ALWAYS;
-    return page_ok && enums_ok && out->nodes <= RECLAIM_MAX_NODES &&
-                   out->readahead_bytes <= UINT32_MAX
-               ? 0
-               : MGLRU_EINVAL;
+    bool numbers_ok = out->nodes <= RECLAIM_MAX_NODES && out->readahead_bytes <= UINT32_MAX &&
+                      out->kernel_charge_bytes <= KERNEL_CHARGE_MAX && out->start_batch >= -1 &&
+                      out->start_batch < LRU_ADD_BATCH && out->start_tables >= -1;
+    return page_ok && enums_ok && numbers_ok ? 0 : MGLRU_EINVAL;
 }
 
 static void release_memcg(struct memcg *memcg, void *context)
@@ -196,6 +198,12 @@ void cache_flush_stats(struct mglru_cache *cache)
     memcg_stat_flush(cache->tree->root);
 }
 
+/* The sum, or what stands for never. */
+static uint64_t add_time(uint64_t a, uint64_t b)
+{
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
 void mglru_cache_set_time(struct mglru_cache *cache, uint64_t now_ns)
 {
     if (now_ns <= cache->reclaim.now_ns)
@@ -203,7 +211,7 @@ void mglru_cache_set_time(struct mglru_cache *cache, uint64_t now_ns)
     writeback_finish(cache);
     cache->reclaim.now_ns = now_ns;
     if (now_ns >= cache->next_dirty_look_ns) {
-        cache->next_dirty_look_ns = now_ns + DIRTY_INTERVAL_NS;
+        cache->next_dirty_look_ns = add_time(now_ns, DIRTY_INTERVAL_NS);
         if (now_ns >= DIRTY_EXPIRE_NS)
             writeback_start(cache, cache->tree->root, now_ns - DIRTY_EXPIRE_NS);
     }
@@ -215,7 +223,7 @@ void mglru_cache_set_time(struct mglru_cache *cache, uint64_t now_ns)
     if ((cache->stat_flush == MGLRU_STAT_FLUSH_TIME || cache->clock_moved) &&
         now_ns >= cache->next_flush) {
         uint64_t period = cache->stat_flush_period;
-        cache->next_flush = (now_ns / period + 1) * period;
+        cache->next_flush = add_time(now_ns / period * period, period);
         cache_flush_stats(cache);
     }
 }
@@ -227,7 +235,7 @@ static void count_for_flush(struct mglru_cache *cache, uint64_t pages)
         cache->stat_flush == MGLRU_STAT_FLUSH_ALWAYS || cache->clock_moved)
         return;
     if (cache->accesses >= cache->next_flush) {
-        cache->next_flush = cache->accesses + cache->stat_flush_period;
+        cache->next_flush = add_time(cache->accesses, cache->stat_flush_period);
         cache_flush_stats(cache);
     }
 }

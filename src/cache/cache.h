@@ -65,6 +65,7 @@ struct mglru_memcg {
     unsigned long dirty_pages; /* file pages */
     struct list_node files;    /* struct mglru_file, by memcg_link */
     unsigned files_charged;
+    int64_t lookup_bytes; /* of names and inodes, part of kernel_bytes */
 };
 
 struct mglru_mapping {
@@ -92,8 +93,8 @@ struct readahead {
 struct mglru_file {
     struct mglru_mapping *mapping;
     struct mglru_memcg *memcg;
-    bool charged;    /* its struct file is */
-    struct vma *vma; /* NULL before the first access through the mapping */
+    struct vma *vma;   /* NULL before the first access through the mapping */
+    long kernel_bytes; /* small objects charged for it */
     struct readahead readahead;
     struct list_node memcg_link;
     struct list_node cache_link;
@@ -141,6 +142,15 @@ static inline struct mglru_mapping *folio_mapping(const struct folio *folio)
     return container_of(folio->mapping, struct mglru_mapping, base);
 }
 
+/* Bits of the pages of @folio that lie in the leaf of @page, one of its pages. */
+static inline uint64_t folio_leaf_bits(const struct folio *folio, uint64_t page)
+{
+    uint64_t pages = (uint64_t)folio_pages(folio);
+    if (pages >= INDEX_LEAF_PAGES)
+        return ~UINT64_C(0);
+    return ((UINT64_C(1) << pages) - 1) << (folio->index % INDEX_LEAF_PAGES);
+}
+
 /* --- charge.c ------------------------------------------------------------------------------- */
 
 /* Charges pages to @memcg, reclaiming as needed. 0 or MGLRU_EOOM. */
@@ -150,6 +160,9 @@ int cache_charge_once(struct mglru_cache *cache, struct mglru_memcg *memcg, unsi
 /* Kernel objects of @bytes (negative: freed), page tables. 0 or MGLRU_EOOM. */
 int cache_charge_kernel(struct mglru_cache *cache, struct mglru_memcg *memcg, long bytes);
 int cache_charge_tables(struct mglru_cache *cache, struct mglru_memcg *memcg, unsigned pages);
+void cache_uncharge_tables(struct mglru_cache *cache, struct mglru_memcg *memcg, unsigned pages);
+/* True: the structures of new memcgs below @memcg are charged to it. */
+bool cache_pays_for_children(const struct mglru_cache *cache, const struct memcg *memcg);
 /* First access of a memcg: what its process costs. */
 int cache_memcg_runs(struct mglru_cache *cache, struct mglru_memcg *memcg,
                      enum mglru_access_kind first);
@@ -172,12 +185,16 @@ int cache_folio_enter(struct mglru_file *file, uint64_t index, unsigned order, s
 void cache_folio_free(struct mglru_cache *cache, struct folio *folio);
 /* Takes a folio out of everything: truncation. */
 void cache_folio_drop(struct mglru_cache *cache, struct folio *folio);
+/* Makes single pages of a large folio, in its place. False: no memory, and nothing changed. */
+bool cache_folio_split(struct mglru_cache *cache, struct folio *folio);
 /* Leaf bookkeeping after its contents changed: shadow list, freeing. */
 void cache_leaf_settle(struct mglru_cache *cache, struct index_leaf *leaf);
 void cache_leaf_free(struct mglru_cache *cache, struct index_leaf *leaf);
 /* The page of a new folio had a shadow entry. */
 void cache_refault(struct mglru_cache *cache, struct folio *folio, uint64_t shadow, bool in_fault);
 void cache_swap_free(struct mglru_cache *cache, struct mglru_memcg *memcg, uint64_t pages);
+/* Gives back the swap slot that @shadow of an anonymous mapping stands for. */
+void cache_swap_forget(struct mglru_cache *cache, uint64_t shadow);
 const struct reclaim_host *cache_reclaim_host(void);
 
 /* --- fd.c, fault.c: one page access; 1 miss, 0 otherwise, negative: MGLRU_EOOM, _ENOMEM ------- */

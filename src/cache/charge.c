@@ -12,6 +12,8 @@
 
 /* A charge of at most this many pages goes on for as long as reclaim finds anything. */
 #define COSTLY_PAGES 8
+/* A fixed kernel charge is taken in steps of this many pages (chosen: few calls, no huge one). */
+#define FIXED_STEP_PAGES 1024
 
 void cache_raise_oom(struct mglru_cache *cache, struct memcg *memcg)
 {
@@ -117,7 +119,9 @@ int cache_charge_kernel(struct mglru_cache *cache, struct mglru_memcg *user, lon
         memcg_stat_add(user->memcg, 0, 0, MEMCG_KERNEL, 1);
     }
     user->kernel_bytes += bytes;
-    /* A rest below a page stays in the byte stock until it is a page. */
+    /* A rest below a page stays in the byte stock until it is a page. Reclaim may have freed some
+     * objects meanwhile. */
+    pages = (long)((user->kernel_bytes + cache->page_bytes - 1) / cache->page_bytes);
     while (user->kernel_pages > pages + 1) {
         memcg_uncharge(user->memcg, 1);
         user->kernel_pages--;
@@ -144,24 +148,38 @@ int cache_charge_tables(struct mglru_cache *cache, struct mglru_memcg *user, uns
     return 0;
 }
 
+void cache_uncharge_tables(struct mglru_cache *cache, struct mglru_memcg *user, unsigned pages)
+{
+    if (cache->kernel_charge != MGLRU_KERNEL_CHARGE_AUTO)
+        return;
+    user->table_pages -= pages;
+    memcg_stat_add(user->memcg, 0, 0, MEMCG_KERNEL, -(long)pages);
+    memcg_stat_add(user->memcg, 0, 0, MEMCG_PAGETABLES, -(long)pages);
+    memcg_uncharge(user->memcg, pages);
+}
+
 int cache_memcg_runs(struct mglru_cache *cache, struct mglru_memcg *user,
                      enum mglru_access_kind first)
 {
-    user->ran = true;
     lru_batch_add_others(&cache->reclaim, cache->start_batch);
     if (cache->kernel_charge == MGLRU_KERNEL_CHARGE_FIXED) {
-        long pages =
-            (long)((cache->kernel_charge_bytes + cache->page_bytes - 1) / cache->page_bytes);
-        while (user->fixed_pages < pages) {
-            int error = cache_charge(cache, user, 1);
+        long pages = (long)(cache->kernel_charge_bytes / cache->page_bytes +
+                            (cache->kernel_charge_bytes % cache->page_bytes != 0));
+        while (user->fixed_pages < pages && !memcg_is_root(user->memcg)) {
+            long left = pages - user->fixed_pages;
+            unsigned step = left < FIXED_STEP_PAGES ? (unsigned)left : FIXED_STEP_PAGES;
+            int error = cache_charge(cache, user, step);
             if (error)
                 return error;
-            user->fixed_pages++;
-            memcg_stat_add(user->memcg, 0, 0, MEMCG_KERNEL, 1);
+            user->fixed_pages += step;
+            memcg_stat_add(user->memcg, 0, 0, MEMCG_KERNEL, step);
         }
     }
     bool maps = first == MGLRU_MAP_READ || first == MGLRU_MAP_WRITE || first == MGLRU_MAP_EXEC;
-    return cache->start_tables && !maps ? cache_charge_tables(cache, user, cache->start_tables) : 0;
+    int error =
+        cache->start_tables && !maps ? cache_charge_tables(cache, user, cache->start_tables) : 0;
+    user->ran = !error; /* a process that could not start tries again */
+    return error;
 }
 
 /* --- limits that were written (6.4) --------------------------------------------------------- */

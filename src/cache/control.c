@@ -268,29 +268,41 @@ static int write_swappiness(struct mglru_memcg *user, const char *text)
     return 0;
 }
 
-/* "<bytes> [swappiness=N|swappiness=max]" */
+/* One option of memory.reclaim: "swappiness=N" or "swappiness=max". */
+static int parse_reclaim_option(const struct mglru_memcg *user, const char *option, int *swappiness)
+{
+    unsigned value;
+    if (strncmp(option, "swappiness=", 11) != 0)
+        return MGLRU_EINVAL;
+    if (strcmp(option + 11, "max") == 0 && user->cache->model->anon_only)
+        value = SWAPPINESS_ANON_ONLY;
+    else if (control_parse_uint(option + 11, &value) || value > MAX_SWAPPINESS)
+        return MGLRU_EINVAL;
+    *swappiness = (int)value;
+    return 0;
+}
+
+/* "<bytes> [swappiness=N|swappiness=max]"; of several options the last counts. */
 static int parse_reclaim(struct mglru_memcg *user, const char *text, long *pages, int *swappiness)
 {
     char copy[CONTROL_BYTES];
     snprintf(copy, sizeof(copy), "%s", text);
-    char *rest = copy + strcspn(copy, " \t\n");
-    if (*rest)
-        *rest++ = '\0';
+    char *rest = copy + strspn(copy, " \t\n");
+    char *word = rest;
+    rest += strcspn(rest, " \t\n");
     *swappiness = -1;
-    int error = parse_limit(user, copy, pages);
-    rest += strspn(rest, " \t\n");
-    if (error || !*rest)
-        return error;
-    rest[strcspn(rest, " \t\n")] = '\0';
-    if (strncmp(rest, "swappiness=", 11) != 0)
-        return MGLRU_EINVAL;
-    unsigned value;
-    if (strcmp(rest + 11, "max") == 0 && user->cache->model->anon_only)
-        value = SWAPPINESS_ANON_ONLY;
-    else if (control_parse_uint(rest + 11, &value) || value > MAX_SWAPPINESS)
-        return MGLRU_EINVAL;
-    *swappiness = (int)value;
-    return 0;
+    int error = MGLRU_EINVAL;
+    for (bool first = true; *word; first = false) {
+        if (*rest)
+            *rest++ = '\0';
+        error =
+            first ? parse_limit(user, word, pages) : parse_reclaim_option(user, word, swappiness);
+        if (error)
+            return error;
+        word = rest + strspn(rest, " \t\n");
+        rest = word + strcspn(word, " \t\n");
+    }
+    return error;
 }
 
 static int write_reclaim(struct mglru_memcg *user, const char *text)

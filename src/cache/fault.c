@@ -23,26 +23,21 @@ static struct vma *file_vma(struct mglru_file *file, bool exec)
     return file->vma;
 }
 
-/* Enters @folio at @page of the mapping. 0 or a negative code. */
-static int map_folio(struct mglru_cache *cache, struct mglru_file *file, uint64_t page)
+/* The table for @page, paid for; paying may reclaim. A table stays where the fault fails later. */
+static int reserve_table(struct mglru_cache *cache, struct mglru_file *file, uint64_t page)
 {
-    /* The table is paid for before the entry is made; paying may reclaim. */
     struct page_table *table;
     vma_entry(file->vma, page, &table);
-    if (!table) {
-        int error = cache_charge_tables(cache, file->memcg, 1);
-        if (error)
-            return error;
-    }
-    uint64_t slot = index_get(&file->mapping->index, page);
-    if (!slot_is_folio(slot))
-        return MGLRU_EAGAIN; /* evicted meanwhile: the access faults again */
-    int made = vma_map(file->vma, page, slot_folio(slot), false);
-    return made < 0 ? made : 0;
+    if (table)
+        return 0;
+    int error = cache_charge_tables(cache, file->memcg, 1);
+    if (error)
+        return error;
+    error = vma_reserve(file->vma, page);
+    if (error)
+        cache_uncharge_tables(cache, file->memcg, 1);
+    return error;
 }
-
-/* Faults are retried at most this often: each retry means that reclaim took the page at once. */
-#define FAULT_RETRIES 16
 
 /* A store to a mapped file page. Writeback makes an entry read-only again, so the first store after
  * it faults and tells the flusher: the page is dirty from here on, not from its unmapping on. */
@@ -66,26 +61,22 @@ int cache_map_page(struct mglru_cache *cache, struct mglru_file *file, uint64_t 
     }
     struct mglru_memcg *user = file->memcg;
     memcg_stat_add(user->memcg, 0, 0, MEMCG_PGFAULT, 1);
-    int missed = 0;
-    for (unsigned i = 0; i < FAULT_RETRIES; i++) {
-        if (!slot_is_folio(index_get(&file->mapping->index, page))) {
-            int error = cache->readahead_pages ? readahead_around(cache, file, page)
-                                               : cache_bring_page(cache, file, page, true);
-            if (error)
-                return error;
-            if (!missed)
-                memcg_stat_add(user->memcg, 0, 0, MEMCG_PGMAJFAULT, 1);
-            missed = 1;
-        }
-        int error = map_folio(cache, file, page);
-        if (error == MGLRU_EAGAIN)
-            continue;
-        if (!error && write)
-            dirty_mapped(cache, file, page);
-        return error ? error : missed;
+    /* The table comes first, as in the kernel: paying for it may reclaim the page. */
+    int error = reserve_table(cache, file, page);
+    if (error)
+        return error;
+    int missed = !slot_is_folio(index_get(&file->mapping->index, page));
+    if (missed) {
+        error = cache->readahead_pages ? readahead_around(cache, file, page)
+                                       : cache_bring_page(cache, file, page, true);
+        if (error)
+            return error;
+        memcg_stat_add(user->memcg, 0, 0, MEMCG_PGMAJFAULT, 1);
     }
-    cache_raise_oom(cache, user->memcg);
-    return MGLRU_EOOM;
+    vma_map(vma, page, slot_folio(index_get(&file->mapping->index, page)), false);
+    if (write)
+        dirty_mapped(cache, file, page);
+    return missed;
 }
 
 /* A new anonymous folio for @page, in its mapping, not yet on the lists. */
@@ -109,43 +100,61 @@ static void swap_in(struct mglru_cache *cache, struct mglru_file *file, struct f
         folio_set(folio, FOLIO_SWAPCACHE);
     lru_batch_add(&cache->reclaim, folio, true);
     folio_clear(folio, FOLIO_SWAPCACHE);
-    cache_swap_free(cache, file->memcg, 1);
+    cache_swap_forget(cache, shadow);
     file->memcg->counts.pages_read++;
+}
+
+/* The page is there, but not in this page table: it waits in the swap cache, or another memcg
+ * brought it. The store takes it out of the swap cache. */
+static void map_present(struct mglru_cache *cache, struct mglru_file *file, struct folio *folio,
+                        uint64_t page)
+{
+    vma_map(file->vma, page, folio, true);
+    if (!folio_test(folio, FOLIO_SWAPCACHE))
+        return;
+    folio_clear(folio, FOLIO_SWAPCACHE);
+    lruvec_stat(folio->lruvec, MEMCG_SWAPCACHE, -folio_pages(folio));
+    cache_swap_free(cache, memcg_user(folio->lruvec->memcg), (uint64_t)folio_pages(folio));
+}
+
+/* Small objects of the process, once an open file. */
+static int charge_region(struct mglru_cache *cache, struct mglru_file *file)
+{
+    if (file->kernel_bytes)
+        return 0;
+    int error = cache_charge_kernel(cache, file->memcg, KERNEL_ANON_BYTES);
+    if (!error)
+        file->kernel_bytes = KERNEL_ANON_BYTES;
+    return error;
 }
 
 int cache_touch_page(struct mglru_cache *cache, struct mglru_file *file, uint64_t page)
 {
-    bool first = !file->vma;
     struct vma *vma = file_vma(file, false);
     if (!vma)
         return MGLRU_ENOMEM;
     vma->mm->ran = true;
     if (vma_touch(vma, page, true))
         return 0;
-    if (first) {
-        int error = cache_charge_kernel(cache, file->memcg, KERNEL_ANON_BYTES);
-        if (error)
-            return error;
-    }
-    memcg_stat_add(file->memcg->memcg, 0, 0, MEMCG_PGFAULT, 1);
-    struct folio *folio;
-    uint64_t shadow;
-    /* The table comes first: paying for it must not find the folio half entered. */
-    struct page_table *table;
-    vma_entry(vma, page, &table);
-    if (!table) {
-        int error = cache_charge_tables(cache, file->memcg, 1);
-        if (error)
-            return error;
-    }
-    int error = anon_folio(cache, file, page, &folio, &shadow);
+    int error = charge_region(cache, file);
     if (error)
         return error;
-    int made = vma_map(vma, page, folio, true);
-    if (made < 0) {
-        cache_folio_drop(cache, folio);
-        return made;
+    memcg_stat_add(file->memcg->memcg, 0, 0, MEMCG_PGFAULT, 1);
+    /* The table comes first: nothing can fail once the folio is there. */
+    error = reserve_table(cache, file, page);
+    if (error)
+        return error;
+    uint64_t slot = index_get(&file->mapping->index, page);
+    if (slot_is_folio(slot)) {
+        map_present(cache, file, slot_folio(slot), page);
+        return 0;
     }
+    struct folio *folio;
+    uint64_t shadow;
+    error = anon_folio(cache, file, page, &folio, &shadow);
+    if (error)
+        return error;
+    vma_map(vma, page, folio, true);
     if (shadow) {
         swap_in(cache, file, folio, shadow);
         return 1;

@@ -54,17 +54,26 @@ static void leave_shadow_list(struct index_leaf *leaf)
     memcg_user(leaf->charged)->shadow_leaf_count--;
 }
 
+/* Bytes given back by a node that @memcg pays for. */
+static void free_node(struct mglru_cache *cache, struct memcg *memcg)
+{
+    cache_charge_kernel(cache, memcg_user(memcg), -KERNEL_NODE_BYTES);
+}
+
 void cache_leaf_free(struct mglru_cache *cache, struct index_leaf *leaf)
 {
     struct memcg *charged = leaf->charged;
     struct page_index *index = leaf->owner;
+    struct memcg *payers[INDEX_LEVELS];
     uint64_t chunk = leaf->chunk;
     leave_shadow_list(leaf);
     index_leaf_free(leaf);
     if (!charged)
         return;
-    unsigned nodes = index_shrink(index, chunk);
-    cache_charge_kernel(cache, memcg_user(charged), -(long)nodes * KERNEL_NODE_BYTES);
+    unsigned inner = index_shrink(index, chunk, payers);
+    free_node(cache, charged);
+    for (unsigned i = 0; i < inner; i++)
+        free_node(cache, payers[i]);
 }
 
 void cache_leaf_settle(struct mglru_cache *cache, struct index_leaf *leaf)
@@ -73,7 +82,7 @@ void cache_leaf_settle(struct mglru_cache *cache, struct index_leaf *leaf)
         cache_leaf_free(cache, leaf);
         return;
     }
-    if (leaf->folio_pages || !leaf->charged) {
+    if (leaf->folio_pages || leaf->held || !leaf->charged) {
         leave_shadow_list(leaf);
         return;
     }
@@ -84,57 +93,114 @@ void cache_leaf_settle(struct mglru_cache *cache, struct index_leaf *leaf)
     }
 }
 
-/* The leaf of @page, paid for. May reclaim. */
-static int leaf_prepare(struct mglru_cache *cache, struct mglru_file *file, uint64_t page,
-                        struct index_leaf **out)
+/* Enters who pays for the nodes of @leaf that came into being. */
+static void leaf_paid(struct mglru_cache *cache, struct index_leaf *leaf, unsigned old_height,
+                      struct memcg *memcg)
+{
+    struct index_leaf *first = old_height ? NULL : index_leaf(leaf->owner, 0);
+    if (!leaf->charged && leaf->owner->height)
+        leaf->charged = memcg;
+    if (!first || first->charged || first == leaf || !leaf->owner->height)
+        return;
+    /* A lone page 0 had no node before the tree grew. */
+    first->charged = memcg;
+    cache_leaf_settle(cache, first);
+}
+
+/* Pays for the nodes that @page brings. On failure @leaf is gone if @created. May reclaim. */
+static int leaf_pay(struct mglru_cache *cache, struct mglru_file *file, uint64_t page,
+                    struct index_leaf *leaf, bool created)
 {
     struct page_index *index = &file->mapping->index;
-    bool created;
+    struct mglru_memcg *user = file->memcg;
+    uint64_t old_max = index->max_page;
+    unsigned old_height = index->height;
     unsigned nodes = 0;
-    int error = index_leaf_create(index, page, out, &created);
+    int error = index_grow(index, page, created, user->memcg, &nodes);
+    if (!error && nodes)
+        error = cache_charge_kernel(cache, user, (long)nodes * KERNEL_NODE_BYTES);
+    if (!error) {
+        leaf_paid(cache, leaf, old_height, user->memcg);
+        return 0;
+    }
+    /* As if paid for, since reclaim may have given some of the nodes back meanwhile; what is left
+     * of them is given back here. */
+    user->kernel_bytes += (long)nodes * KERNEL_NODE_BYTES;
+    if (created) {
+        leaf->charged = nodes ? user->memcg : NULL;
+        cache_leaf_free(cache, leaf);
+    }
+    unsigned gone = index_lower(index, old_height, old_max);
+    for (unsigned i = 0; i < gone; i++)
+        free_node(cache, user->memcg);
+    /* The node of the page 0 that stays without one. */
+    if (nodes && !old_height && (!created || index->leaves))
+        free_node(cache, user->memcg);
+    return error;
+}
+
+/* The leaf of @page, paid for and held, with room for the pages of @bits. May reclaim. */
+static int leaf_prepare(struct mglru_cache *cache, struct mglru_file *file, uint64_t page,
+                        uint64_t bits)
+{
+    struct page_index *index = &file->mapping->index;
+    struct index_leaf *leaf;
+    bool created;
+    int error = index_leaf_create(index, page, &leaf, &created);
     if (error)
         return error;
-    if (file->mapping->kind == MGLRU_ANON || cache->kernel_charge != MGLRU_KERNEL_CHARGE_AUTO)
-        return 0;
-    if (!created && page <= index->max_page)
-        return 0;
-    error = index_grow(index, page, created, &nodes);
-    if (!error && nodes)
-        error = cache_charge_kernel(cache, file->memcg, (long)nodes * KERNEL_NODE_BYTES);
-    if (error) {
-        if (created)
-            index_leaf_free(*out);
-        return error;
+    bool pays =
+        file->mapping->kind == MGLRU_FILE && cache->kernel_charge == MGLRU_KERNEL_CHARGE_AUTO;
+    leaf->held = true;
+    leave_shadow_list(leaf);
+    uint64_t last = (page | (INDEX_LEAF_PAGES - 1)) - (uint64_t)__builtin_clzll(bits);
+    if (pays && (created || last > index->max_page))
+        error = leaf_pay(cache, file, last, leaf, created);
+    if (!error)
+        error = leaf_reserve(leaf, bits);
+    if (error && (leaf = index_leaf(index, page))) {
+        leaf->held = false;
+        cache_leaf_settle(cache, leaf);
     }
-    if (nodes && !(*out)->charged)
-        (*out)->charged = file->memcg->memcg;
-    return 0;
+    return error;
+}
+
+/* Lets go of the leaves of @folio from its first page to @end. */
+static void release_leaves(struct mglru_cache *cache, const struct folio *folio, uint64_t end)
+{
+    struct page_index *index = &folio_mapping(folio)->index;
+    for (uint64_t page = folio->index; page < end; page += INDEX_LEAF_PAGES) {
+        struct index_leaf *leaf = index_leaf(index, page);
+        leaf->held = false;
+        cache_leaf_settle(cache, leaf);
+    }
 }
 
 static int folio_insert(struct mglru_cache *cache, struct mglru_file *file, struct folio *folio,
                         uint64_t *shadow)
 {
+    struct page_index *index = &file->mapping->index;
     uint64_t first = folio->index;
-    uint64_t pages = (uint64_t)folio_pages(folio);
+    uint64_t end = first + (uint64_t)folio_pages(folio);
     *shadow = 0;
-    for (uint64_t i = 0; i < pages; i++) {
-        struct index_leaf *leaf;
-        int error = leaf_prepare(cache, file, first + i, &leaf);
-        uint64_t *slot = error ? NULL : leaf_slot(leaf, first + i);
-        if (slot && slot_is_shadow(*slot) && !*shadow)
-            *shadow = *slot >> 1;
-        if (!error)
-            error = leaf_store(leaf, first + i, (uintptr_t)folio);
+    /* All that can fail comes first: then nothing has to be put back. A folio is aligned to its
+     * size, so it starts its leaves, or shares one. */
+    for (uint64_t page = first; page < end; page += INDEX_LEAF_PAGES) {
+        int error = leaf_prepare(cache, file, page, folio_leaf_bits(folio, page));
         if (error) {
-            for (uint64_t done = 0; done < i; done++) {
-                struct index_leaf *undo = index_leaf(&file->mapping->index, first + done);
-                leaf_erase(undo, first + done);
-                cache_leaf_settle(cache, undo);
-            }
+            release_leaves(cache, folio, page);
             return error;
         }
-        leave_shadow_list(leaf);
     }
+    for (uint64_t page = first; page < end; page++) {
+        struct index_leaf *leaf = index_leaf(index, page);
+        uint64_t *slot = leaf_slot(leaf, page);
+        if (slot && slot_is_shadow(*slot) && !*shadow)
+            *shadow = *slot >> 1;
+        int error = leaf_store(leaf, page, (uintptr_t)folio);
+        MGLRU_CHECK(error == 0); /* there is room */
+    }
+    release_leaves(cache, folio, end);
     count_folio(folio, 1);
     return 0;
 }
@@ -181,6 +247,60 @@ void cache_folio_drop(struct mglru_cache *cache, struct folio *folio)
     cache_folio_free(cache, folio);
 }
 
+/* Takes over from @folio what one of its pages has: place, dirty state, reference state. */
+static void split_one(struct folio *folio, struct folio *part, uint64_t page)
+{
+    struct index_leaf *leaf = index_leaf(&folio_mapping(folio)->index, page);
+    uint64_t bit = UINT64_C(1) << (page % INDEX_LEAF_PAGES);
+    if (part != folio)
+        *part = *folio;
+    part->index = page;
+    part->map_count = 0;
+    part->flags &= ~(FOLIO_ORDER_MASK | FOLIO_DIRTY | FOLIO_WRITEBACK | FOLIO_READAHEAD);
+    part->flags |=
+        (leaf->dirty & bit ? FOLIO_DIRTY : 0u) | (leaf->writeback & bit ? FOLIO_WRITEBACK : 0u);
+    if (part != folio)
+        list_add_tail(&folio->lru, &part->lru);
+    int error = leaf_store(leaf, page, (uintptr_t)part);
+    MGLRU_CHECK(error == 0); /* the slot exists */
+}
+
+bool cache_folio_split(struct mglru_cache *cache, struct folio *folio)
+{
+    struct folio *parts[1 << FOLIO_ORDER_MAX] = {folio};
+    long pages = folio_pages(folio);
+    struct mglru_memcg *user = memcg_user(folio->lruvec->memcg);
+    bool dirty = folio_test(folio, FOLIO_DIRTY), writeback = folio_test(folio, FOLIO_WRITEBACK);
+    /* Large folios do not wait in batches. */
+    MGLRU_CHECK(folio_test(folio, FOLIO_LRU) && !folio_test(folio, FOLIO_ANON));
+    for (long i = 1; i < pages; i++) {
+        parts[i] = slab_alloc(&cache->folios);
+        if (parts[i])
+            continue;
+        while (--i > 0)
+            slab_free(&cache->folios, parts[i]);
+        return false;
+    }
+    uint64_t first = folio->index;
+    long still_dirty = 0, still_written = 0;
+    bool mapped = folio->map_count != 0;
+    /* The first part is the folio itself: it stays whole until the others have taken from it. */
+    for (long i = pages - 1; i >= 0; i--) {
+        split_one(folio, parts[i], first + (uint64_t)i);
+        still_dirty += folio_test(parts[i], FOLIO_DIRTY);
+        still_written += folio_test(parts[i], FOLIO_WRITEBACK);
+    }
+    if (mapped)
+        mm_split_folio(parts, pages);
+    if (dirty) {
+        user->dirty_pages -= (unsigned long)(pages - still_dirty);
+        lruvec_stat(folio->lruvec, MEMCG_FILE_DIRTY, still_dirty - pages);
+    }
+    if (writeback)
+        lruvec_stat(folio->lruvec, MEMCG_FILE_WRITEBACK, still_written - pages);
+    return true;
+}
+
 /* --- swap ----------------------------------------------------------------------------------- */
 
 void cache_swap_free(struct mglru_cache *cache, struct mglru_memcg *user, uint64_t pages)
@@ -188,6 +308,14 @@ void cache_swap_free(struct mglru_cache *cache, struct mglru_memcg *user, uint64
     MGLRU_ASSERT(cache->swap_used >= pages);
     cache->swap_used -= pages;
     memcg_uncharge_swap(user->memcg, (unsigned)pages);
+}
+
+void cache_swap_forget(struct mglru_cache *cache, uint64_t shadow)
+{
+    struct memcg *memcg = memcg_by_id(cache->tree, workingset_unpack(shadow).owner_id);
+    MGLRU_ASSERT(memcg); /* charged swap keeps the id */
+    if (memcg)
+        cache_swap_free(cache, memcg_user(memcg), 1);
 }
 
 static bool host_swap_alloc(void *context, struct folio *folio)

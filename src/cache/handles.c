@@ -11,38 +11,93 @@
 
 /* --- memcgs --------------------------------------------------------------------------------- */
 
+bool cache_pays_for_children(const struct mglru_cache *cache, const struct memcg *memcg)
+{
+    return !memcg_is_root(memcg) && (!cache->container || strcmp(memcg->path, cache->container));
+}
+
 /* The kernel's structures of a memcg are charged to its parent. */
 static int charge_parent(struct mglru_cache *cache, struct memcg *memcg, long bytes)
 {
-    struct memcg *parent = memcg->parent;
-    if (memcg_is_root(parent) || (cache->container && !strcmp(parent->path, cache->container)))
+    if (!cache_pays_for_children(cache, memcg->parent))
         return 0;
-    return cache_charge_kernel(cache, memcg_user(parent), bytes);
+    return cache_charge_kernel(cache, memcg_user(memcg->parent), bytes);
 }
 
-/* Creates the parts of every memcg on the way that are missing. */
-static int attach_path(struct mglru_cache *cache, struct memcg *memcg)
+/* Gives a new memcg its other parts. On failure it is as it was. */
+static int attach(struct mglru_cache *cache, struct memcg *memcg)
 {
-    if (!memcg || memcg->user)
-        return 0;
-    int error = attach_path(cache, memcg->parent);
+    int error = lruvec_attach(&cache->reclaim, memcg);
     if (error)
         return error;
-    error = lruvec_attach(&cache->reclaim, memcg);
+    error = cache_memcg_attach(cache, memcg);
     if (!error)
-        error = cache_memcg_attach(cache, memcg);
-    return error ? error : charge_parent(cache, memcg, (long)cache->model->memcg_bytes);
+        error = charge_parent(cache, memcg, (long)cache->model->memcg_bytes);
+    if (error) {
+        lruvec_detach(memcg);
+        free(memcg->user);
+        memcg->user = NULL;
+    }
+    return error;
+}
+
+/* The memcg at @path, whose parent exists. *@created: it is new. */
+static int create_one(struct mglru_cache *cache, const char *path, struct memcg **out,
+                      bool *created)
+{
+    *created = memcg_find(cache->tree, path, out) != 0;
+    if (!*created)
+        return 0;
+    int error = memcg_create_path(cache->tree, path, out);
+    if (error)
+        return error;
+    error = attach(cache, *out);
+    if (error)
+        memcg_offline(*out, 0);
+    return error;
+}
+
+/* Creates what is missing of @path, cut at each of its parts in turn. A failure takes back what
+ * this call created. */
+static int create_parts(struct mglru_cache *cache, char *path, struct memcg **out)
+{
+    struct memcg *last = cache->tree->root;
+    unsigned made = 0;
+    int error = 0;
+    for (char *end = path + 1; !error && end;) {
+        end = strchr(end, '/');
+        if (end)
+            *end = '\0';
+        struct memcg *memcg;
+        bool created;
+        error = create_one(cache, path, &memcg, &created);
+        if (!error) {
+            last = memcg;
+            made += created;
+        }
+        if (end)
+            *end++ = '/';
+    }
+    for (; error && made; made--) {
+        struct memcg *parent = last->parent;
+        mglru_memcg_remove(memcg_user(last));
+        last = parent;
+    }
+    *out = last;
+    return error;
 }
 
 int mglru_memcg_create(struct mglru_cache *cache, const char *path, struct mglru_memcg **out)
 {
-    struct memcg *memcg;
+    struct memcg *memcg = NULL;
     *out = NULL;
-    if (!path)
+    if (!path || !memcg_path_valid(path))
         return MGLRU_EINVAL;
-    int error = memcg_create_path(cache->tree, path, &memcg);
-    if (!error)
-        error = attach_path(cache, memcg);
+    char *copy = strdup(path);
+    if (!copy)
+        return MGLRU_ENOMEM;
+    int error = path[1] ? create_parts(cache, copy, &memcg) : memcg_find(cache->tree, path, &memcg);
+    free(copy);
     if (!error)
         *out = memcg_user(memcg);
     return error;
@@ -58,6 +113,95 @@ int mglru_memcg_find(struct mglru_cache *cache, const char *path, struct mglru_m
     return error;
 }
 
+/* --- pages that go ---------------------------------------------------------------------- */
+
+static void drop_slot(struct mglru_mapping *mapping, uint64_t page)
+{
+    struct mglru_cache *cache = mapping->cache;
+    uint64_t slot = index_get(&mapping->index, page);
+    if (slot_is_folio(slot)) {
+        cache_folio_drop(cache, slot_folio(slot));
+        return;
+    }
+    struct index_leaf *leaf = index_leaf(&mapping->index, page);
+    if (mapping->kind == MGLRU_ANON)
+        cache_swap_forget(cache, slot >> 1);
+    leaf_erase(leaf, page);
+    cache_leaf_settle(cache, leaf);
+}
+
+/* Drops what @leaf has between two pages. The leaf may be gone afterwards. */
+static void drop_leaf(struct mglru_mapping *mapping, struct index_leaf *leaf, uint64_t first,
+                      uint64_t last)
+{
+    uint64_t base = leaf->chunk * INDEX_LEAF_PAGES;
+    uint64_t occupied = leaf->occupied;
+    for (; occupied; occupied &= occupied - 1) {
+        uint64_t page = base + (uint64_t)__builtin_ctzll(occupied);
+        if (page < first || page > last)
+            continue;
+        /* A large folio took its other pages along; the leaf may have gone with it. */
+        uint64_t slot = index_get(&mapping->index, page);
+        if (!slot)
+            continue;
+        /* One that reaches beyond the range is split; without memory for that it goes whole. */
+        struct folio *folio = slot_is_folio(slot) ? slot_folio(slot) : NULL;
+        if (folio &&
+            (folio->index < first || folio->index + (uint64_t)folio_pages(folio) - 1 > last))
+            cache_folio_split(mapping->cache, folio);
+        drop_slot(mapping, page);
+    }
+}
+
+void mglru_mapping_drop(struct mglru_mapping *mapping, uint64_t index, uint64_t count)
+{
+    struct page_index *pages = &mapping->index;
+    if (!count || index > MGLRU_INDEX_MAX)
+        return;
+    uint64_t last = count - 1 > MGLRU_INDEX_MAX - index ? MGLRU_INDEX_MAX : index + count - 1;
+    uint64_t chunks = (last >> INDEX_LEAF_SHIFT) - (index >> INDEX_LEAF_SHIFT) + 1;
+    if (chunks <= pages->leaves) {
+        for (uint64_t chunk = index >> INDEX_LEAF_SHIFT; chunk <= last >> INDEX_LEAF_SHIFT;
+             chunk++) {
+            struct index_leaf *leaf = index_leaf(pages, chunk << INDEX_LEAF_SHIFT);
+            if (leaf)
+                drop_leaf(mapping, leaf, index, last);
+        }
+        return;
+    }
+    /* Removal moves table entries: a slot is looked at again after its leaf went. */
+    for (uint64_t i = 0; i < pages->table_size;) {
+        struct index_leaf *leaf = pages->table[i];
+        if (leaf)
+            drop_leaf(mapping, leaf, index, last);
+        if (!leaf || pages->table[i] == leaf)
+            i++;
+    }
+}
+
+/* Frees the anonymous memory of @mapping that @memcg pays for, swapped or not. */
+static void drop_owned(struct mglru_mapping *mapping, const struct memcg *memcg)
+{
+    struct page_index *pages = &mapping->index;
+    /* Removal moves table entries: a slot is looked at again after its leaf went. */
+    for (uint64_t i = 0; i < pages->table_size;) {
+        struct index_leaf *leaf = pages->table[i];
+        for (uint64_t rest = leaf ? leaf->occupied : 0; rest; rest &= rest - 1) {
+            uint64_t page = leaf->chunk * INDEX_LEAF_PAGES + (uint64_t)__builtin_ctzll(rest);
+            uint64_t slot = *leaf_slot(leaf, page);
+            bool owned = slot_is_folio(slot) ? slot_folio(slot)->lruvec->memcg == memcg
+                                             : workingset_unpack(slot >> 1).owner_id ==
+                                                   atomic_load_relaxed(&memcg->id);
+            if (owned)
+                drop_slot(mapping, page);
+            if (pages->table[i] != leaf)
+                break;
+        }
+        if (!leaf || pages->table[i] == leaf)
+            i++;
+    }
+}
+
 /* The processes of a memcg end: files are closed, anonymous memory and page tables are freed. */
 static void end_processes(struct mglru_memcg *user)
 {
@@ -65,7 +209,7 @@ static void end_processes(struct mglru_memcg *user)
     list_for_each_safe (pos, tmp, &user->files) {
         struct mglru_file *file = container_of(pos, struct mglru_file, memcg_link);
         if (file->mapping->kind == MGLRU_ANON)
-            mglru_mapping_drop(file->mapping, 0, MGLRU_INDEX_MAX + 1);
+            drop_owned(file->mapping, user->memcg);
         mglru_file_close(file);
     }
     if (user->mm)
@@ -90,6 +234,9 @@ static void reparent_kernel(struct mglru_cache *cache, struct mglru_memcg *user)
         for (uint64_t i = 0; i < index->table_size; i++)
             if (index->table[i] && index->table[i]->charged == user->memcg)
                 index->table[i]->charged = parent->memcg;
+        for (uint64_t i = 0; i < index->inner_size; i++)
+            if (index->inner[i].charged == user->memcg)
+                index->inner[i].charged = parent->memcg;
     }
     list_splice_tail(&parent->shadow_leaves, &user->shadow_leaves);
     parent->shadow_leaf_count += user->shadow_leaf_count;
@@ -104,8 +251,10 @@ static void reparent_kernel(struct mglru_cache *cache, struct mglru_memcg *user)
     }
     parent->kernel_pages += pages;
     parent->kernel_bytes += user->kernel_bytes;
+    parent->lookup_bytes += user->lookup_bytes;
     user->kernel_pages = 0;
     user->kernel_bytes = 0;
+    user->lookup_bytes = 0;
 }
 
 int mglru_memcg_remove(struct mglru_memcg *user)
@@ -181,67 +330,6 @@ const char *mglru_mapping_name(const struct mglru_mapping *mapping)
     return mapping->name;
 }
 
-static void drop_slot(struct mglru_mapping *mapping, uint64_t page)
-{
-    struct mglru_cache *cache = mapping->cache;
-    uint64_t slot = index_get(&mapping->index, page);
-    if (slot_is_folio(slot)) {
-        cache_folio_drop(cache, slot_folio(slot));
-        return;
-    }
-    struct index_leaf *leaf = index_leaf(&mapping->index, page);
-    if (mapping->kind == MGLRU_ANON) {
-        struct shadow shadow = workingset_unpack(slot >> 1);
-        struct memcg *memcg = memcg_by_id(cache->tree, shadow.memcg_id);
-        if (memcg)
-            cache_swap_free(cache, memcg_user(memcg), 1);
-    }
-    leaf_erase(leaf, page);
-    cache_leaf_settle(cache, leaf);
-}
-
-/* Drops what @leaf has between two pages. The leaf may be gone afterwards. */
-static void drop_leaf(struct mglru_mapping *mapping, struct index_leaf *leaf, uint64_t first,
-                      uint64_t last)
-{
-    uint64_t base = leaf->chunk * INDEX_LEAF_PAGES;
-    uint64_t occupied = leaf->occupied;
-    for (; occupied; occupied &= occupied - 1) {
-        uint64_t page = base + (uint64_t)__builtin_ctzll(occupied);
-        if (page < first || page > last)
-            continue;
-        /* A large folio took its other pages along; the leaf may have gone with it. */
-        if (index_get(&mapping->index, page))
-            drop_slot(mapping, page);
-    }
-}
-
-void mglru_mapping_drop(struct mglru_mapping *mapping, uint64_t index, uint64_t count)
-{
-    struct page_index *pages = &mapping->index;
-    if (!count || index > MGLRU_INDEX_MAX)
-        return;
-    uint64_t last = count - 1 > MGLRU_INDEX_MAX - index ? MGLRU_INDEX_MAX : index + count - 1;
-    uint64_t chunks = (last >> INDEX_LEAF_SHIFT) - (index >> INDEX_LEAF_SHIFT) + 1;
-    if (chunks <= pages->leaves) {
-        for (uint64_t chunk = index >> INDEX_LEAF_SHIFT; chunk <= last >> INDEX_LEAF_SHIFT;
-             chunk++) {
-            struct index_leaf *leaf = index_leaf(pages, chunk << INDEX_LEAF_SHIFT);
-            if (leaf)
-                drop_leaf(mapping, leaf, index, last);
-        }
-        return;
-    }
-    /* Removal moves table entries: a slot is looked at again after its leaf went. */
-    for (uint64_t i = 0; i < pages->table_size;) {
-        struct index_leaf *leaf = pages->table[i];
-        if (leaf)
-            drop_leaf(mapping, leaf, index, last);
-        if (!leaf || pages->table[i] == leaf)
-            i++;
-    }
-}
-
 /* --- open files ----------------------------------------------------------------------------- */
 
 int mglru_file_open(struct mglru_mapping *mapping, struct mglru_memcg *user,
@@ -262,7 +350,7 @@ int mglru_file_open(struct mglru_mapping *mapping, struct mglru_memcg *user,
             return error;
         }
         user->files_charged++;
-        file->charged = true;
+        file->kernel_bytes = KERNEL_FILE_BYTES;
     }
     list_add_tail(&user->files, &file->memcg_link);
     list_add_tail(&mapping->cache->files, &file->cache_link);
@@ -279,15 +367,17 @@ void mglru_file_reopen(struct mglru_file *file)
         return;
     mapping->looked_up = true;
     /* Where there is no room, reclaim has done what it could: the open goes on without. */
-    cache_charge_kernel(mapping->cache, file->memcg, (long)mapping->cache->model->lookup_bytes);
+    long bytes = (long)mapping->cache->model->lookup_bytes;
+    if (!cache_charge_kernel(mapping->cache, file->memcg, bytes))
+        file->memcg->lookup_bytes += bytes;
 }
 
 void mglru_file_close(struct mglru_file *file)
 {
     struct mglru_cache *cache = file->mapping->cache;
-    if (file->charged) {
-        file->memcg->files_charged--;
-        cache_charge_kernel(cache, file->memcg, -KERNEL_FILE_BYTES);
+    if (file->kernel_bytes) {
+        file->memcg->files_charged -= file->mapping->kind == MGLRU_FILE;
+        cache_charge_kernel(cache, file->memcg, -file->kernel_bytes);
     }
     list_del(&file->memcg_link);
     list_del(&file->cache_link);

@@ -200,11 +200,20 @@ static int leaf_widen(struct index_leaf *leaf)
     return 0;
 }
 
+int leaf_reserve(struct index_leaf *leaf, uint64_t bits)
+{
+    unsigned count = (unsigned)__builtin_popcountll(leaf->occupied | bits);
+    while (leaf->class < INDEX_CLASSES - 1 && count > leaf_capacity(leaf))
+        if (leaf_widen(leaf))
+            return MGLRU_ENOMEM;
+    return 0;
+}
+
 static int leaf_insert(struct index_leaf *leaf, uint64_t page, uint64_t value)
 {
     uint64_t bit = UINT64_C(1) << (page % INDEX_LEAF_PAGES);
     unsigned count = bits_count(leaf->occupied);
-    if (leaf->class < INDEX_CLASSES - 1 && count == leaf_capacity(leaf) && leaf_widen(leaf))
+    if (leaf_reserve(leaf, bit))
         return MGLRU_ENOMEM;
     if (leaf->class == INDEX_CLASSES - 1) {
         leaf->slots[page % INDEX_LEAF_PAGES] = value;
@@ -280,12 +289,15 @@ static struct index_inner *inner_find(const struct page_index *index, uint64_t k
     return &index->inner[i];
 }
 
-static int inner_reserve(struct page_index *index)
+/* Room for @more entries, at most half full. */
+static int inner_reserve(struct page_index *index, unsigned more)
 {
-    if ((index->inner_count + 1) * 2 <= index->inner_size)
-        return 0;
     struct page_index old = *index;
-    uint64_t size = old.inner_size ? old.inner_size * 2 : 4;
+    uint64_t size = old.inner_size ? old.inner_size : 4;
+    while ((index->inner_count + more) * 2 > size)
+        size *= 2;
+    if (!more || size == old.inner_size)
+        return 0;
     struct index_inner *inner = calloc(size, sizeof(*inner));
     if (!inner)
         return MGLRU_ENOMEM;
@@ -299,19 +311,18 @@ static int inner_reserve(struct page_index *index)
     return 0;
 }
 
-/* Adds a child to an inner node. 1: the node is new, 0: it was there, negative: no memory. */
-static int inner_add(struct page_index *index, unsigned level, uint64_t prefix)
+/* Adds a child to an inner node, for which there is room. True: the node is new. */
+static bool inner_add(struct page_index *index, unsigned level, uint64_t prefix,
+                      struct memcg *payer)
 {
-    if (inner_reserve(index))
-        return MGLRU_ENOMEM;
     struct index_inner *inner = inner_find(index, inner_key(level, prefix));
     if (inner->key) {
         inner->children++;
-        return 0;
+        return false;
     }
-    *inner = (struct index_inner){.key = inner_key(level, prefix), .children = 1};
+    *inner = (struct index_inner){.key = inner_key(level, prefix), .children = 1, .charged = payer};
     index->inner_count++;
-    return 1;
+    return true;
 }
 
 /* The cluster behind a removed entry moves up, as in table_remove. */
@@ -339,59 +350,75 @@ static unsigned height_for(uint64_t page)
     return height;
 }
 
-int index_grow(struct page_index *index, uint64_t page, bool new_leaf, unsigned *nodes)
+/* What was the top becomes the first child of each new level. */
+static unsigned grow_top(struct page_index *index, unsigned height, struct memcg *payer)
 {
-    *nodes = 0;
+    unsigned nodes = 0;
+    for (unsigned level = index->height > 1 ? index->height + 1 : 2; level <= height; level++)
+        nodes += inner_add(index, level, 0, payer);
+    return nodes;
+}
+
+int index_grow(struct page_index *index, uint64_t page, bool new_leaf, struct memcg *payer,
+               unsigned *nodes)
+{
     unsigned height = height_for(page);
+    bool had_leaves = index->leaves > (new_leaf ? 1 : 0);
+    *nodes = 0;
+    if (height < index->height)
+        height = index->height;
+    /* Nodes on the way to the leaf, and those that new levels need for what was there. */
+    unsigned most = (new_leaf && height > 1 ? height - 1 : 0) + height - index->height;
+    if (inner_reserve(index, most))
+        return MGLRU_ENOMEM;
     if (page > index->max_page)
         index->max_page = page;
-    unsigned old_height = index->height;
-    if (height > old_height) {
-        index->height = height;
-        bool had_leaves = index->leaves > (new_leaf ? 1 : 0);
-        /* What was the top becomes the first child of each new level; a lone page 0 gets its leaf
-         * node now. */
-        if (had_leaves && old_height == 0)
-            *nodes += 1;
-        for (unsigned level = old_height > 1 ? old_height + 1 : 2; level <= height && had_leaves;
-             level++) {
-            int made = inner_add(index, level, 0);
-            if (made < 0)
-                return made;
-            *nodes += (unsigned)made;
-        }
+    if (height > index->height && had_leaves) {
+        *nodes += index->height == 0; /* a lone page 0 gets its leaf node now */
+        *nodes += grow_top(index, height, payer);
     }
-    if (!new_leaf || index->height == 0)
+    index->height = height;
+    if (!new_leaf || height == 0)
         return 0;
     *nodes += 1; /* the leaf itself */
-    for (unsigned level = 2; level <= index->height; level++) {
-        int made = inner_add(index, level, page >> (INDEX_LEAF_SHIFT * level));
-        if (made < 0)
-            return made;
-        *nodes += (unsigned)made;
-        if (!made)
+    for (unsigned level = 2; level <= height; level++) {
+        if (!inner_add(index, level, page >> (INDEX_LEAF_SHIFT * level), payer))
             break; /* the levels above have counted this node already */
+        *nodes += 1;
     }
     return 0;
 }
 
-unsigned index_shrink(struct page_index *index, uint64_t chunk)
+unsigned index_shrink(struct page_index *index, uint64_t chunk, struct memcg *payers[INDEX_LEVELS])
 {
     unsigned gone = 0;
-    if (index->height == 0)
-        return 0;
-    gone++;
-    for (unsigned level = 2; level <= index->height && index->inner_size; level++) {
+    for (unsigned level = 2; level <= index->height && index->inner_count; level++) {
         uint64_t prefix = chunk >> (INDEX_LEAF_SHIFT * (level - 1));
         struct index_inner *inner = inner_find(index, inner_key(level, prefix));
         if (!inner->key || --inner->children)
             break;
+        payers[gone++] = inner->charged;
         inner_remove(index, inner);
-        gone++;
     }
     if (index->leaves == 0) {
         index->height = 0;
         index->max_page = 0;
     }
+    return gone;
+}
+
+unsigned index_lower(struct page_index *index, unsigned height, uint64_t max_page)
+{
+    unsigned gone = 0;
+    if (index->height <= height)
+        return 0;
+    for (unsigned level = height > 1 ? height + 1 : 2; level <= index->height; level++) {
+        struct index_inner *inner = inner_find(index, inner_key(level, 0));
+        MGLRU_ASSERT(inner->key && inner->children == 1);
+        inner_remove(index, inner);
+        gone++;
+    }
+    index->height = height;
+    index->max_page = max_page;
     return gone;
 }

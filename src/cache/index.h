@@ -38,6 +38,7 @@ struct index_leaf {
     struct memcg *charged;        /* who pays for the node; NULL: nobody */
     uint8_t class;                /* log2(capacity) - 1 */
     uint8_t folio_pages;          /* slots that hold folios */
+    bool held;                    /* being filled: stays off the list of shadows */
     uint64_t dirty;               /* bit per page: dirty, waits for the flusher */
     uint64_t writeback;           /* bit per page: being written */
     struct list_node dirty_link;  /* on the cache's list of leaves with dirty pages */
@@ -52,11 +53,15 @@ struct index_pool {
     uint64_t table_bytes;
 };
 
-/* Inner nodes of the kernel's tree: only how many children each has (facts 13.1). */
+/* Inner nodes of the kernel's tree: how many children each has, and who pays (facts 13.1). */
 struct index_inner {
     uint64_t key; /* level << 58 | index >> (6 * level); 0: free entry */
     uint32_t children;
+    struct memcg *charged;
 };
+
+/* Levels of a tree that holds any page: least h with 2^52 <= 64^h. */
+#define INDEX_LEVELS 9
 
 struct page_index {
     struct index_pool *pool;
@@ -150,13 +155,24 @@ void leaf_erase(struct index_leaf *leaf, uint64_t page);
 /* Frees a leaf with all that its slots hold. It must be on no list. */
 void index_leaf_free(struct index_leaf *leaf);
 
-/*
- * Inner nodes that a new leaf, or a new highest page, adds to the kernel's tree. 0 or
- * MGLRU_ENOMEM; *@nodes: how many came into being.
- */
-int index_grow(struct page_index *index, uint64_t page, bool new_leaf, unsigned *nodes);
+/* Makes room for the pages of @bits (one each), so that leaf_store cannot fail for them. 0 or
+ * MGLRU_ENOMEM. */
+int leaf_reserve(struct index_leaf *leaf, uint64_t bits);
 
-/* The leaf of @chunk is gone: returns how many inner nodes go with it. */
-unsigned index_shrink(struct page_index *index, uint64_t chunk);
+/*
+ * Adds the nodes that a new leaf, or a new highest page, brings to the kernel's tree; @payer pays
+ * for the inner ones. *@nodes: how many came into being, leaves included; also that of a lone page
+ * 0, which had none. 0, or MGLRU_ENOMEM and nothing changed.
+ */
+int index_grow(struct page_index *index, uint64_t page, bool new_leaf, struct memcg *payer,
+               unsigned *nodes);
+
+/* The leaf of @chunk is gone: takes out the inner nodes that go with it. Returns how many, and who
+ * paid for each. */
+unsigned index_shrink(struct page_index *index, uint64_t chunk, struct memcg *payers[INDEX_LEVELS]);
+
+/* Takes back the levels that index_grow put on top of @height for a page that did not come. Returns
+ * how many nodes went; all were paid for by the same. */
+unsigned index_lower(struct page_index *index, unsigned height, uint64_t max_page);
 
 #endif

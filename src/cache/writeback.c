@@ -67,20 +67,37 @@ static struct folio *leaf_folio(const struct index_leaf *leaf, unsigned offset)
     return slot && slot_is_folio(*slot) ? slot_folio(*slot) : NULL;
 }
 
-/* Starts writing the dirty pages of one leaf that belong to @memcg's subtree. */
+/* Whether any page of @folio still waits for the flusher. */
+static bool any_dirty(const struct folio *folio)
+{
+    struct page_index *index = &folio_mapping(folio)->index;
+    uint64_t end = folio->index + (uint64_t)folio_pages(folio);
+    for (uint64_t page = folio->index; page < end; page += INDEX_LEAF_PAGES)
+        if (index_leaf(index, page)->dirty & folio_leaf_bits(folio, page))
+            return true;
+    return false;
+}
+
+/* Starts writing the dirty pages of one leaf that belong to @memcg's subtree. A folio that lies in
+ * several leaves stays dirty until the last of them was started. */
 static void start_leaf(struct mglru_cache *cache, struct index_leaf *leaf,
                        const struct memcg *memcg)
 {
-    for (uint64_t rest = leaf->dirty; rest; rest &= rest - 1) {
+    uint64_t rest = leaf->dirty;
+    while (rest) {
         unsigned offset = (unsigned)__builtin_ctzll(rest);
+        uint64_t page = leaf->chunk * INDEX_LEAF_PAGES + offset;
         struct folio *folio = leaf_folio(leaf, offset);
+        uint64_t bits = folio ? folio_leaf_bits(folio, page) : UINT64_C(1) << offset;
+        rest &= ~bits;
+        MGLRU_ASSERT(folio && folio_test(folio, FOLIO_DIRTY));
         if (!folio || !memcg_is_descendant(folio->lruvec->memcg, memcg) ||
             folio_test(folio, FOLIO_WRITEBACK))
             continue;
-        uint64_t bit = UINT64_C(1) << offset;
-        leaf->dirty &= ~bit;
-        leaf->writeback |= bit;
-        clear_dirty(folio);
+        leaf->writeback |= leaf->dirty & bits;
+        leaf->dirty &= ~bits;
+        if (!any_dirty(folio))
+            clear_dirty(folio);
         folio_set(folio, FOLIO_WRITEBACK);
         lruvec_stat(folio->lruvec, MEMCG_FILE_WRITEBACK, folio_pages(folio));
     }

@@ -196,18 +196,30 @@ int memcg_create(struct memcg *parent, const char *name, struct memcg **out)
     return memcg_create_at(parent->tree, parent, name, strlen(name), out);
 }
 
+bool memcg_path_valid(const char *path)
+{
+    if (path[0] != '/' || strlen(path) > MEMCG_PATH_MAX)
+        return false;
+    const char *part = path + 1;
+    while (*part) {
+        size_t length = strcspn(part, "/");
+        if (!name_valid(part, length) || (part[length] == '/' && !part[length + 1]))
+            return false;
+        part += length + (part[length] == '/');
+    }
+    return true;
+}
+
 /* Walks @path from the root, making what is missing if @make. */
 static int memcg_walk_path(struct memcg_tree *tree, const char *path, bool make, struct memcg **out)
 {
     *out = NULL;
-    if (path[0] != '/')
+    if (!memcg_path_valid(path))
         return MGLRU_EINVAL;
     struct memcg *memcg = tree->root;
     const char *part = path + 1;
     while (*part) {
         size_t length = strcspn(part, "/");
-        if (!name_valid(part, length) || (part[length] == '/' && !part[length + 1]))
-            return MGLRU_EINVAL;
         lock_spin_acquire(&tree->lock);
         struct memcg *child = child_find(memcg, part, length);
         lock_spin_release(&tree->lock);

@@ -187,6 +187,13 @@ void memcg_tree_destroy(struct memcg_tree *tree);
  */
 int memcg_create(struct memcg *parent, const char *name, struct memcg **out);
 
+/* Longest path of a memcg, without the NUL (PATH_MAX). */
+#define MEMCG_PATH_MAX 4095
+
+/* Whether @path names a place in a tree: starts with '/', parts are not empty, hold no white space
+ * and are not "." or "..". */
+bool memcg_path_valid(const char *path);
+
 /* As memcg_create by path ("/a/b"), making missing parents; an existing one is returned as it is.
  * MGLRU_EINVAL: not absolute, an empty part, white space. What was made before a failure stays. */
 int memcg_create_path(struct memcg_tree *tree, const char *path, struct memcg **out);

@@ -385,11 +385,11 @@ void classic_mark_accessed(struct reclaim *reclaim, struct folio *folio)
     workingset_age_nonresident(folio->lruvec, folio_pages(folio));
 }
 
-bool classic_refault(struct lruvec *lruvec, const struct folio *folio, uint64_t token)
+bool classic_refault(struct lruvec *lruvec, const struct folio *folio, const struct shadow *shadow)
 {
     const struct reclaim *reclaim = lruvec->reclaim;
-    uint64_t mask = (UINT64_C(1) << WORKINGSET_TOKEN_BITS) - 1;
-    uint64_t distance = (lruvec->nonresident_age - token) & mask;
+    uint64_t mask = (UINT64_C(1) << shadow->token_bits) - 1;
+    uint64_t distance = (lruvec->nonresident_age - shadow->token) & mask;
     bool file = folio_type(folio) == LRU_TYPE_FILE;
     uint64_t size = seen_size(lruvec, LRU_TYPE_FILE, true);
     if (!file)

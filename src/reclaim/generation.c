@@ -31,8 +31,9 @@ unsigned generation_state(const struct lruvec *lruvec, const struct folio *folio
     return state;
 }
 
-/* Beyond the youngest lie folios of a removed memcg whose stored number aliases a generation that
- * is to come: inactive until it is the youngest. */
+/* Beyond the youngest lie folios whose stored number aliases a generation that is to come: of a
+ * removed memcg, or promoted in a generation that aging skipped (2.6). Inactive until it is the
+ * youngest. */
 static bool seq_is_active(const struct lruvec *lruvec, uint64_t seq)
 {
     return seq + MIN_NR_GENS > lruvec->max_seq && seq <= lruvec->max_seq;

@@ -158,20 +158,22 @@ static int index_reserve(struct vma *vma, uint64_t tables)
     return 0;
 }
 
-static struct page_table *table_create(struct vma *vma, uint64_t page)
+int vma_reserve(struct vma *vma, uint64_t page)
 {
-    vma->tables_count++;
-    if (index_reserve(vma, vma->tables_count))
-        return NULL;
+    if (table_find(vma, page))
+        return 0;
+    if (index_reserve(vma, vma->tables_count + 1))
+        return MGLRU_ENOMEM;
     struct page_table *table = calloc(1, sizeof(*table));
     if (!table)
-        return NULL;
+        return MGLRU_ENOMEM;
     table->first = page / PTRS_PER_TABLE * PTRS_PER_TABLE;
     struct lruvec *lruvec = memcg_lruvec(vma->mm->memcg, 0);
     table->id = ++lruvec->reclaim->next_table_id;
     list_add_tail(&vma->tables, &table->link);
     index_insert(vma, table);
-    return table;
+    vma->tables_count++;
+    return 0;
 }
 
 uintptr_t *vma_entry(const struct vma *vma, uint64_t index, struct page_table **table)
@@ -182,26 +184,17 @@ uintptr_t *vma_entry(const struct vma *vma, uint64_t index, struct page_table **
     return found ? &found->entries[index - found->first] : NULL;
 }
 
-int vma_map(struct vma *vma, uint64_t index, struct folio *folio, bool write)
+void vma_map(struct vma *vma, uint64_t index, struct folio *folio, bool write)
 {
     struct page_table *table;
     uintptr_t *entry = vma_entry(vma, index, &table);
-    int created = 0;
-    if (!entry) {
-        table = table_create(vma, index);
-        if (!table)
-            return MGLRU_ENOMEM;
-        entry = &table->entries[index - table->first];
-        created = 1;
-    }
-    MGLRU_ASSERT(!*entry);
+    MGLRU_ASSERT(entry && !*entry);
     *entry = (uintptr_t)folio | PTE_YOUNG | (write ? PTE_DIRTY : 0);
     table->young = true;
     if (folio->map_count++ == 0 && folio_type(folio) == LRU_TYPE_FILE)
         lruvec_stat(folio->lruvec, MEMCG_FILE_MAPPED, folio_pages(folio));
     if (index >= vma->end)
         vma->end = index + 1;
-    return created;
 }
 
 bool vma_touch(struct vma *vma, uint64_t index, bool write)
@@ -236,6 +229,25 @@ void mm_unmap_folio(struct folio *folio)
     MGLRU_ASSERT(folio->map_count == 0);
     if (folio_type(folio) == LRU_TYPE_FILE)
         lruvec_stat(folio->lruvec, MEMCG_FILE_MAPPED, -folio_pages(folio));
+}
+
+void mm_split_folio(struct folio *const parts[], long count)
+{
+    struct folio *folio = parts[0];
+    long mapped = 0;
+    struct list_node *pos;
+    list_for_each (pos, &folio->mapping->vmas) {
+        struct vma *vma = container_of(pos, struct vma, mapping_link);
+        for (long i = 0; i < count; i++) {
+            uintptr_t *entry = vma_entry(vma, folio->index + (uint64_t)i, NULL);
+            if (!entry || (*entry & ~(uintptr_t)PTE_FLAGS) != (uintptr_t)folio)
+                continue;
+            *entry = (uintptr_t)parts[i] | (*entry & PTE_FLAGS);
+            mapped += parts[i]->map_count++ == 0;
+        }
+    }
+    if (folio_type(folio) == LRU_TYPE_FILE)
+        lruvec_stat(folio->lruvec, MEMCG_FILE_MAPPED, mapped - count);
 }
 
 void mm_discard_all(struct memcg *memcg)

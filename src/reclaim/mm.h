@@ -73,11 +73,11 @@ void mm_note_run(struct memcg *memcg);
 struct vma *vma_create(struct mm *mm, struct page_mapping *mapping, bool exec);
 void vma_destroy(struct vma *vma);
 
-/*
- * Maps page @index to @folio, young. 1: a page table was created, 0: there was one,
- * negative: MGLRU_ENOMEM.
- */
-int vma_map(struct vma *vma, uint64_t index, struct folio *folio, bool write);
+/* Makes the page table for @index where there is none. 0 or MGLRU_ENOMEM. */
+int vma_reserve(struct vma *vma, uint64_t index);
+
+/* Maps page @index, whose table exists, to @folio, young. */
+void vma_map(struct vma *vma, uint64_t index, struct folio *folio, bool write);
 
 /* The entry of @index, or NULL when no table covers it. */
 uintptr_t *vma_entry(const struct vma *vma, uint64_t index, struct page_table **table);
@@ -87,6 +87,10 @@ bool vma_touch(struct vma *vma, uint64_t index, bool write);
 
 /* Removes all entries of a folio; dirty bits go into the folio. */
 void mm_unmap_folio(struct folio *folio);
+
+/* A mapped folio was split into @count single pages, @parts[0] being itself: entries follow. Their
+ * map counts are 0 before. */
+void mm_split_folio(struct folio *const parts[], long count);
 
 /*
  * The rmap walk of eviction: counts young entries of @folio, clears them, looks around each

@@ -30,7 +30,9 @@ enum reference_verdict {
 /* What the shadow entry of a refaulting page says. */
 struct shadow {
     uint64_t token;
+    unsigned token_bits; /* of it that were kept */
     uint32_t memcg_id;
+    uint32_t owner_id; /* whose swap it is; 0: a file's page */
     uint8_t node;
     bool workingset;
 };
@@ -42,7 +44,7 @@ struct refault_result {
     unsigned tier;
 };
 
-/* Bits of the token of a shadow entry (4.1). */
+/* Bits of the token of a file's shadow entry (4.1). */
 #define WORKINGSET_TOKEN_BITS 36
 
 struct reclaim_model {

@@ -248,7 +248,7 @@ static struct refault_result refault(const struct lruvec *lruvec, struct folio *
                                      const struct shadow *shadow, bool in_fault)
 {
     struct refault_result result = {0};
-    uint64_t mask = (UINT64_C(1) << (WORKINGSET_TOKEN_BITS - 2)) - 1;
+    uint64_t mask = (UINT64_C(1) << (shadow->token_bits - 2)) - 1;
     result.recent = shadow->token >> 2 == (lruvec->min_seq[folio_type(folio)] & mask);
     unsigned refs = (unsigned)(shadow->token & 3) + (shadow->workingset ? 1 : 0);
     result.tier = bits_log2up(refs + 1);

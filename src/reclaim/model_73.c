@@ -243,7 +243,7 @@ static struct refault_result refault(const struct lruvec *lruvec, struct folio *
                                      const struct shadow *shadow, bool in_fault)
 {
     struct refault_result result = {0};
-    uint64_t mask = (UINT64_C(1) << (WORKINGSET_TOKEN_BITS - 2)) - 1;
+    uint64_t mask = (UINT64_C(1) << (shadow->token_bits - 2)) - 1;
     uint64_t now = lruvec->max_seq & mask;
     uint64_t then = shadow->token >> 2;
     result.recent = (now > then ? now - then : then - now) < MAX_NR_GENS;

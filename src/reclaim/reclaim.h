@@ -202,7 +202,8 @@ void classic_shrink(struct lruvec *lruvec, struct scan_control *sc);
 void classic_prepare(struct scan_control *sc, unsigned node);
 void classic_snapshot(struct scan_control *sc, unsigned node);
 void classic_mark_accessed(struct reclaim *reclaim, struct folio *folio);
-bool classic_refault(struct lruvec *eviction_lruvec, const struct folio *folio, uint64_t token);
+bool classic_refault(struct lruvec *eviction_lruvec, const struct folio *folio,
+                     const struct shadow *shadow);
 void classic_note_cost(struct lruvec *lruvec, enum lru_type type, long io, long rotated);
 
 /* --- memcg_lru.c --------------------------------------------------------------------------- */

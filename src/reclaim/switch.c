@@ -76,13 +76,43 @@ void reclaim_switch(struct reclaim *reclaim, bool enabled, void (*pause)(void *)
     reclaim->switching = false;
 }
 
-/* Moves all folios of a list to another lruvec, coldest end first, behind what is there. */
+/* The sequence numbers of child and parent have nothing in common: a folio keeps the number of its
+ * generation modulo 4, which is what the kernel's field holds. Returns the new number. */
+static uint64_t adopt_seq(const struct lruvec *child, const struct lruvec *parent,
+                          struct folio *folio)
+{
+    uint64_t oldest = parent->min_seq[folio_type(folio)];
+    uint64_t seq = oldest + ((generation_seq(child, folio) - oldest) & (MAX_NR_GENS - 1));
+    unsigned state = generation_state(child, folio);
+    folio->flags &= ~(FOLIO_SEQ_MASK | (uint64_t)FOLIO_STATE_MASK);
+    folio->flags |= folio_seq_bits(seq) | state;
+    return seq;
+}
+
+/* Moves a classic list to another lruvec, coldest end first, behind what is there. */
 static void adopt_list(struct lruvec *parent, struct list_node *to, struct list_node *from)
 {
     struct list_node *pos;
     list_for_each (pos, from)
         folio_of(pos)->lruvec = parent;
     list_splice_tail(to, from);
+}
+
+/* The same for the list of a generation. What a walk promoted without moving it goes where it
+ * belongs: older and younger mean something else in the parent, and a folio in a list younger than
+ * itself would be passed by min_seq. */
+static void adopt_folios(struct lruvec *parent, unsigned gen, enum lru_type type, unsigned zone,
+                         struct list_node *from)
+{
+    struct list_node *pos, *tmp;
+    list_for_each_safe (pos, tmp, from) {
+        struct folio *folio = folio_of(pos);
+        unsigned own = gen_of(adopt_seq(folio->lruvec, parent, folio));
+        folio->lruvec = parent;
+        if (own != gen)
+            list_move_head(&parent->folios[own][type][zone], pos);
+    }
+    list_splice_tail(&parent->folios[gen][type][zone], from);
 }
 
 static void adopt_sizes(struct lruvec *child, struct lruvec *parent, enum lru_list list,
@@ -100,7 +130,7 @@ static void adopt_generation(struct lruvec *child, struct lruvec *parent, unsign
     long pages = child->nr_pages[gen][type][zone];
     bool was = gen == gen_of(child->max_seq) || gen == gen_of(child->max_seq - 1);
     bool is = gen == gen_of(parent->max_seq) || gen == gen_of(parent->max_seq - 1);
-    adopt_list(parent, &parent->folios[gen][type][zone], &child->folios[gen][type][zone]);
+    adopt_folios(parent, gen, type, zone, &child->folios[gen][type][zone]);
     parent->nr_pages[gen][type][zone] += pages;
     child->nr_pages[gen][type][zone] = 0;
     if (was != is) {

@@ -3,35 +3,52 @@
  * Shadow entries: what is remembered of an evicted folio, in one word, and what its return means.
  * Facts: mglru-facts 4 (MGLRU), 12.7 (classic). Linux mm/workingset.c.
  *
- * Packed, low to high: workingset(1) | node(10) | memcg id(16) | token(36). 63 bits, so that an
- * index slot can tell a shadow from a folio by its low bit. Wider memcg ids are folded by the
- * memcg tree, which never reuses an id while a shadow could name it.
+ * Packed, low to high: workingset(1) | anonymous(1) | node(3) | memcg id(16) | token(42). 63 bits,
+ * so that an index slot can tell a shadow from a folio by its low bit. The memcg is the one whose
+ * clock the token shows: under the classic LRU that of the reclaim target. A swapped page belongs
+ * to its owner all the same, whose id takes the upper 16 bits of an anonymous token.
  */
 #include "reclaim/reclaim.h"
 
 #include "base/bits.h"
 #include "base/check.h"
 
-#define NODE_BITS 10
+#define NODE_BITS 3
+_Static_assert(RECLAIM_MAX_NODES <= 1 << NODE_BITS, "a shadow names the node");
 #define MEMCG_ID_BITS 16
+/* Of an anonymous token; 2^26 pages of distance are 256 GiB. Chosen: what is left. */
+#define ANON_TOKEN_BITS 26
 
-static uint64_t pack(const struct lruvec *lruvec, uint64_t token, bool workingset)
+static uint64_t low_bits(uint64_t value, unsigned bits)
 {
-    uint64_t packed = token & ((UINT64_C(1) << WORKINGSET_TOKEN_BITS) - 1);
-    packed = packed << MEMCG_ID_BITS | (lruvec->memcg->id & ((1u << MEMCG_ID_BITS) - 1));
+    return value & ((UINT64_C(1) << bits) - 1);
+}
+
+static uint64_t pack(const struct lruvec *lruvec, const struct folio *folio, uint64_t token,
+                     bool workingset)
+{
+    bool anon = folio_test(folio, FOLIO_ANON);
+    uint64_t packed = low_bits(token, anon ? ANON_TOKEN_BITS : WORKINGSET_TOKEN_BITS);
+    if (anon)
+        packed |= (uint64_t)atomic_load_relaxed(&folio->lruvec->memcg->id) << ANON_TOKEN_BITS;
+    packed = packed << MEMCG_ID_BITS | atomic_load_relaxed(&lruvec->memcg->id);
     packed = packed << NODE_BITS | lruvec->node;
+    packed = packed << 1 | (anon ? 1 : 0);
     return packed << 1 | (workingset ? 1 : 0);
 }
 
 struct shadow workingset_unpack(uint64_t packed)
 {
-    struct shadow shadow;
-    shadow.workingset = packed & 1;
-    packed >>= 1;
-    shadow.node = (uint8_t)(packed & ((1u << NODE_BITS) - 1));
+    struct shadow shadow = {.workingset = packed & 1};
+    bool anon = packed >> 1 & 1;
+    packed >>= 2;
+    shadow.node = (uint8_t)low_bits(packed, NODE_BITS);
     packed >>= NODE_BITS;
-    shadow.memcg_id = (uint32_t)(packed & ((1u << MEMCG_ID_BITS) - 1));
-    shadow.token = packed >> MEMCG_ID_BITS;
+    shadow.memcg_id = (uint32_t)low_bits(packed, MEMCG_ID_BITS);
+    packed >>= MEMCG_ID_BITS;
+    shadow.token_bits = anon ? ANON_TOKEN_BITS : WORKINGSET_TOKEN_BITS;
+    shadow.token = low_bits(packed, shadow.token_bits);
+    shadow.owner_id = anon ? (uint32_t)(packed >> ANON_TOKEN_BITS) : 0;
     return shadow;
 }
 
@@ -55,7 +72,7 @@ static uint64_t evict_generation(struct lruvec *lruvec, const struct folio *foli
     lruvec->evicted[type][model->tier[state]] += (unsigned long)folio_pages(folio);
     uint64_t token = lruvec->min_seq[type] << 2 | (refs ? refs - 1 : 0);
     bool workingset = model->shadow_has_refs ? refs > 0 : (folio->flags & FOLIO_WORKINGSET) != 0;
-    return pack(lruvec, token, workingset);
+    return pack(lruvec, folio, token, workingset);
 }
 
 uint64_t workingset_evict(struct reclaim *reclaim, struct folio *folio, struct memcg *target)
@@ -65,7 +82,8 @@ uint64_t workingset_evict(struct reclaim *reclaim, struct folio *folio, struct m
     /* Classic: by the age of the lruvec whose limit made room (12.7). */
     struct memcg *memcg = target ? target : reclaim->tree->root;
     struct lruvec *lruvec = memcg_lruvec(memcg, folio->lruvec->node);
-    uint64_t shadow = pack(lruvec, lruvec->nonresident_age, folio_test(folio, FOLIO_WORKINGSET));
+    uint64_t shadow =
+        pack(lruvec, folio, lruvec->nonresident_age, folio_test(folio, FOLIO_WORKINGSET));
     workingset_age_nonresident(lruvec, folio_pages(folio));
     return shadow;
 }
@@ -111,7 +129,7 @@ static bool refault_classic(struct reclaim *reclaim, struct folio *folio,
     lruvec_stat(lruvec, anon ? MEMCG_WORKINGSET_REFAULT_ANON : MEMCG_WORKINGSET_REFAULT_FILE,
                 pages);
     struct lruvec *eviction = shadow_lruvec(reclaim, shadow);
-    if (!eviction || !classic_refault(eviction, folio, shadow->token))
+    if (!eviction || !classic_refault(eviction, folio, shadow))
         return false;
     folio_set(folio, FOLIO_ACTIVE);
     workingset_age_nonresident(lruvec, pages);

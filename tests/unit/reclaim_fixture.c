@@ -282,8 +282,10 @@ struct vma *fixture_vma(struct fixture *fixture, struct page_mapping *mapping, b
 
 void fixture_map(struct vma *vma, struct folio *folio)
 {
-    for (long i = 0; i < folio_pages(folio); i++)
-        assert_true(vma_map(vma, folio->index + (uint64_t)i, folio, false) >= 0);
+    for (long i = 0; i < folio_pages(folio); i++) {
+        assert_int_equal(vma_reserve(vma, folio->index + (uint64_t)i), 0);
+        vma_map(vma, folio->index + (uint64_t)i, folio, false);
+    }
 }
 
 bool fixture_young(const struct vma *vma, uint64_t index)

@@ -400,13 +400,13 @@ static void distances(struct fixture *f, bool old)
     f->swap_left = 100; /* with swap anonymous pages count: 10 + 5 */
     assert_true(workingset_refault(&f->reclaim, far, shadow, false));
     /* An anonymous folio competes with both file lists and the active anonymous one: 22. */
-    uint64_t token = workingset_unpack(shadow).token;
+    struct shadow unpacked = workingset_unpack(shadow);
     struct folio *anon = fixture_folio(f, &f->anon);
     workingset_age_nonresident(f->lruvec, 10);
-    assert_true(classic_refault(f->lruvec, anon, token));
-    assert_false(classic_refault(f->lruvec, near, token));
+    assert_true(classic_refault(f->lruvec, anon, &unpacked));
+    assert_false(classic_refault(f->lruvec, near, &unpacked));
     workingset_age_nonresident(f->lruvec, 1);
-    assert_false(classic_refault(f->lruvec, anon, token));
+    assert_false(classic_refault(f->lruvec, anon, &unpacked));
 }
 
 static void refault_distance_by_12_7(void **state)

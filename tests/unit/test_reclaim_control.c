@@ -157,7 +157,7 @@ static void foreign_refaults(struct fixture *f, bool old)
     assert_int_equal(fixture_stat(f, MEMCG_WORKINGSET_REFAULT_FILE), 1);
     assert_int_equal(f->lruvec->refaulted[LRU_TYPE_FILE][0], 0);
     /* A node that does not exist: nobody's. */
-    assert_false(workingset_refault(&f->reclaim, late, shadow | 7 << 1, true));
+    assert_false(workingset_refault(&f->reclaim, late, shadow | 7 << 2, true));
 }
 
 static void refaults_go_by_section_4(void **state)

@@ -21,10 +21,13 @@ static void entries_come_and_go(void **state)
     struct vma *vma = fixture_vma(f, &f->file, false);
     struct folio *folio = fixture_listed(f, &f->file, 0, 0);
     assert_false(vma_touch(vma, folio->index, false));
-    assert_int_equal(vma_map(vma, folio->index, folio, true), 1); /* a new table */
+    assert_int_equal(vma_reserve(vma, folio->index), 0); /* a new table */
+    vma_map(vma, folio->index, folio, true);
     assert_int_equal(fixture_stat(f, MEMCG_FILE_MAPPED), 1);
     struct folio *second = fixture_listed(f, &f->file, 0, 0);
-    assert_int_equal(vma_map(vma, second->index, second, false), 0);
+    assert_int_equal(vma_reserve(vma, second->index), 0); /* the same one */
+    vma_map(vma, second->index, second, false);
+    assert_int_equal(vma->tables_count, 1);
     fixture_age_entries(vma, second);
     assert_true(vma_touch(vma, second->index, false));
     assert_true(fixture_young(vma, second->index));
