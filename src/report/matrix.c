@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The summary under the table: one row a policy and model, one column a memory size, miss ratios
- * in the cells. It answers "which one, at which size" at one look.
+ * The summary under the table: one row a policy and model, one column a memory size (or turned
+ * about when there are many sizes), miss ratios in the cells. It answers "which one, at which size"
+ * at one look.
  */
 #include "report/report.h"
 
@@ -11,8 +12,9 @@
 #include "report/grid.h"
 #include "report/number.h"
 
-/* Columns that still fit a terminal of usual width beside the longest label. */
+/* More are a curve, which the plot shows better. */
 #define SIZES_MAX 12
+#define SIZES_BESIDE_MAX 8 /* of eight characters, beside a label: 80 columns */
 
 struct sizes {
     double x[SIZES_MAX];
@@ -36,17 +38,34 @@ static void add_size(struct sizes *sizes, double x)
     sizes->count++;
 }
 
-static void add_row(struct report_grid *grid, const struct report_curve *curve,
-                    const struct sizes *sizes)
+/* The miss ratio of @curve at size @x; "-" when it has none. */
+static void add_ratio(struct report_grid *grid, const struct report_curve *curve, double x)
 {
-    report_grid_cell(grid, curve->label);
+    char text[REPORT_NUMBER_BYTES] = "-";
+    for (size_t i = 0; i < curve->count; i++)
+        if (curve->points[i].x == x)
+            snprintf(text, sizeof(text), "%s%.2f%%", curve->points[i].oom ? "OOM " : "",
+                     curve->points[i].y);
+    report_grid_cell(grid, text);
+}
+
+static void fill_by_curve(struct report_grid *grid, const struct report_curves *curves,
+                          const struct sizes *sizes)
+{
+    for (size_t i = 0; i < curves->count; i++) {
+        report_grid_cell(grid, curves->curves[i].label);
+        for (size_t j = 0; j < sizes->count; j++)
+            add_ratio(grid, &curves->curves[i], sizes->x[j]);
+    }
+}
+
+static void fill_by_size(struct report_grid *grid, const struct report_curves *curves,
+                         const struct sizes *sizes, char titles[][REPORT_NUMBER_BYTES])
+{
     for (size_t i = 0; i < sizes->count; i++) {
-        char text[REPORT_NUMBER_BYTES] = "-";
-        for (size_t j = 0; j < curve->count; j++)
-            if (curve->points[j].x == sizes->x[i])
-                snprintf(text, sizeof(text), "%s%.2f%%", curve->points[j].oom ? "OOM " : "",
-                         curve->points[j].y);
-        report_grid_cell(grid, text);
+        report_grid_cell(grid, titles[i]);
+        for (size_t j = 0; j < curves->count; j++)
+            add_ratio(grid, &curves->curves[j], sizes->x[i]);
     }
 }
 
@@ -56,13 +75,18 @@ static void print_matrix(struct report_out *out, const struct report_curves *cur
     struct report_grid grid;
     struct report_column columns[SIZES_MAX + 1] = {{"miss ratio", true}};
     char titles[SIZES_MAX][REPORT_NUMBER_BYTES];
-    for (size_t i = 0; i < sizes->count; i++) {
+    /* Many sizes stand below each other, so that the lines fit into 80 columns. */
+    bool by_size = sizes->count > SIZES_BESIDE_MAX && curves->count < sizes->count;
+    for (size_t i = 0; i < sizes->count; i++)
         report_number_size((uint64_t)sizes->x[i], titles[i], sizeof(titles[i]));
-        columns[i + 1].title = titles[i];
-    }
-    report_grid_begin(&grid, columns, sizes->count + 1);
-    for (size_t i = 0; i < curves->count; i++)
-        add_row(&grid, &curves->curves[i], sizes);
+    size_t count = by_size ? curves->count : sizes->count;
+    for (size_t i = 0; i < count; i++)
+        columns[i + 1].title = by_size ? curves->curves[i].label : titles[i];
+    report_grid_begin(&grid, columns, count + 1);
+    if (by_size)
+        fill_by_size(&grid, curves, sizes, titles);
+    else
+        fill_by_curve(&grid, curves, sizes);
     report_printf(out, "\n");
     report_grid_print(&grid, out);
 }
