@@ -42,8 +42,9 @@ static const char *walk_generation(const struct lruvec *lruvec, unsigned gen, un
         if (folio_test(folio, FOLIO_ACTIVE))
             return fail(lruvec, "I5: active flag on a listed folio", 1, 0);
         uint64_t seq = generation_seq(lruvec, folio);
-        /* Kernel models: a number may alias the generation to come, after a reparenting. */
-        if (seq > lruvec->max_seq + !lruvec->reclaim->model->absolute_seq)
+        /* Kernel models: a number may alias a generation to come, where lists were not sorted:
+         * types that may not be evicted, folios of a removed memcg. */
+        if (lruvec->reclaim->model->absolute_seq && seq > lruvec->max_seq)
             return fail(lruvec, "generation beyond the youngest", (long)seq, (long)lruvec->max_seq);
         tally->by_gen[gen_of(seq)][type][zone] += pages;
         tally->on_list[type] += pages;
