@@ -72,14 +72,17 @@ static int charge(struct mglru_cache *cache, struct mglru_memcg *user, unsigned 
     for (;;) {
         struct memcg *over = verdict.over;
         raised = memcg_charge_refused(&verdict, raised, true);
+        uint64_t work = cache->reclaim.work;
         unsigned long reclaimed = reclaim_pages(cache, over, pages);
+        /* Nothing was looked at: all further tries would find the same (T3, T10). */
+        bool hopeless = !reclaimed && work == cache->reclaim.work;
         if (memcg_margin(over) < (long)pages) {
             if (!drained) {
                 memcg_stock_drain_all(over, 0);
                 drained = true;
             } else if (once) {
                 return MGLRU_EAGAIN;
-            } else if (!(reclaimed && pages <= COSTLY_PAGES) && retries-- == 0) {
+            } else if (hopeless || (!(reclaimed && pages <= COSTLY_PAGES) && retries-- == 0)) {
                 cache_raise_oom(cache, over);
                 return MGLRU_EOOM;
             }

@@ -139,6 +139,7 @@ static void begin_generation(struct lruvec *lruvec)
     }
     lruvec->timestamps[next] = lruvec->reclaim->now_ns;
     lruvec->max_seq++;
+    lruvec->reclaim->work++;
 }
 
 static bool inc_max_seq(struct lruvec *lruvec, uint64_t seq, int swappiness)

@@ -120,6 +120,7 @@ unsigned long eviction_scan(struct lruvec *lruvec, struct scan_control *sc,
         if (!scan_zone(lruvec, sc, isolation, zone, &scanned))
             break;
     }
+    lruvec->reclaim->work += scanned; /* sorting is work too */
     reclaim_count_scan(lruvec, sc, isolation->type, isolation->pages);
     return scanned;
 }

@@ -180,6 +180,7 @@ struct reclaim {
     /* Pages of reclaim that is no memcg's own (the kernel's global pgscan and pgsteal). */
     uint64_t global_scanned;
     uint64_t global_stolen;
+    uint64_t work;   /* pages looked at and generations made, ever: tells a fruitless retry */
     uint64_t random; /* state of splitmix64 for the bins of the memcg LRU */
     uint64_t next_table_id;
 };

@@ -48,6 +48,7 @@ void reclaim_count_scan(struct lruvec *lruvec, struct scan_control *sc, enum lru
                         unsigned long pages)
 {
     sc->nr_scanned += pages;
+    lruvec->reclaim->work += pages;
     if (!pages)
         return;
     if (!sc->target)
