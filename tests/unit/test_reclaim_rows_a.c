@@ -218,7 +218,7 @@ static void recent(struct fixture *f, bool old)
     struct folio *folio = fixture_folio(f, &f->file);
     fixture_seqs(f, 9, 7, 7);
     for (uint64_t seq = 4; seq <= 9; seq++) {
-        struct shadow shadow = {.token = seq << 2};
+        struct shadow shadow = {.token = seq << 2, .token_bits = WORKINGSET_TOKEN_BITS};
         struct refault_result result = f->reclaim.model->refault(f->lruvec, folio, &shadow, false);
         assert_int_equal(result.recent, old ? seq == 7 : seq > 5);
     }
