@@ -65,8 +65,6 @@ static bool isolate_folio(struct lruvec *lruvec, struct scan_control *sc, struct
         ((folio_test(folio, FOLIO_DIRTY) && folio_type(folio) == LRU_TYPE_ANON) ||
          (folio_test(folio, FOLIO_ANON) && !folio_test(folio, FOLIO_SWAPCACHE))))
         return false;
-    if (folio_test(folio, FOLIO_PINNED))
-        return false;
     uint64_t seq = generation_seq(lruvec, folio);
     uint64_t flags = folio->flags & ~(uint64_t)FOLIO_STATE_MASK;
     flags = model->isolated_flags(flags | generation_state(lruvec, folio));

@@ -236,8 +236,10 @@ static void sort_rules(struct fixture *f, bool old)
     folio_set(pinned, FOLIO_PINNED);
     sc.reclaim_zone = 3;
     assert_int_equal(eviction_scan(f->lruvec, &sc, &isolation), 5);
-    assert_int_equal(isolation.pages, 1);
-    assert_ptr_equal(isolation.folios.next, &plain->lru);
+    assert_int_equal(isolation.pages, 2);
+    assert_ptr_equal(isolation.folios.prev, &plain->lru);
+    /* A reference shows when the folio is to be freed, not before. */
+    assert_ptr_equal(isolation.folios.next, &pinned->lru);
     assert_int_equal(plain->evict_note, 0);
     assert_int_equal(generation_seq(f->lruvec, high), 1);
     assert_int_equal(generation_seq(f->lruvec, protected), 1);
@@ -249,8 +251,7 @@ static void sort_rules(struct fixture *f, bool old)
     assert_int_equal(protected->flags & FOLIO_STATE_MASK, 0);
     assert_int_equal(full->flags & FOLIO_STATE_MASK, old ? 0 : FIXTURE_STATE(0, 1, 0));
     assert_int_equal(fixture_stat(f, MEMCG_PGREFILL), 3);
-    assert_int_equal(fixture_stat(f, MEMCG_PGSCAN_FILE), 1);
-    assert_true(folio_test(pinned, FOLIO_LRU));
+    assert_int_equal(fixture_stat(f, MEMCG_PGSCAN_FILE), 2);
     eviction_put_back(&isolation.folios);
     fixture_verify(f);
 }
