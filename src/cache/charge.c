@@ -187,42 +187,34 @@ int cache_memcg_runs(struct mglru_cache *cache, struct mglru_memcg *user,
 
 /* --- limits that were written (6.4) --------------------------------------------------------- */
 
-void cache_enforce_max(struct mglru_cache *cache, struct memcg *memcg)
+/* Reclaims until the usage of @memcg is down to @limit, which a reclaim may see change. False: 16
+ * tries more found nothing. */
+static bool reclaim_down_to(struct mglru_cache *cache, struct memcg *memcg,
+                            const _Atomic long *limit)
 {
     unsigned retries = MAX_RECLAIM_RETRIES;
     bool drained = false;
     for (;;) {
-        long over = page_counter_read(&memcg->memory) - atomic_load_relaxed(&memcg->memory.max);
+        long over = page_counter_read(&memcg->memory) - atomic_load_relaxed(limit);
         if (over <= 0)
-            return;
-        if (!drained) {
-            memcg_stock_drain_all(memcg, 0);
-            drained = true;
-            continue;
-        }
-        if (reclaim_pages(cache, memcg, over))
-            continue;
-        if (retries-- == 0) {
-            cache_raise_oom(cache, memcg);
-            return;
-        }
-    }
-}
-
-void cache_enforce_high(struct mglru_cache *cache, struct memcg *memcg)
-{
-    unsigned retries = MAX_RECLAIM_RETRIES;
-    bool drained = false;
-    for (;;) {
-        long over = page_counter_read(&memcg->memory) - atomic_load_relaxed(&memcg->memory.high);
-        if (over <= 0)
-            return;
+            return true;
         if (!drained) {
             memcg_stock_drain_all(memcg, 0);
             drained = true;
             continue;
         }
         if (!reclaim_pages(cache, memcg, over) && retries-- == 0)
-            return;
+            return false;
     }
+}
+
+void cache_enforce_max(struct mglru_cache *cache, struct memcg *memcg)
+{
+    if (!reclaim_down_to(cache, memcg, &memcg->memory.max))
+        cache_raise_oom(cache, memcg);
+}
+
+void cache_enforce_high(struct mglru_cache *cache, struct memcg *memcg)
+{
+    reclaim_down_to(cache, memcg, &memcg->memory.high);
 }
