@@ -76,19 +76,43 @@ static void take_sample(struct trace_reader *reader, struct format_sample *sampl
     }
 }
 
-static int find_format(struct trace_reader *reader, struct trace_error *error)
+/* Bytes of the UTF-8 byte-order mark. Some programs begin text with it; it is no part of a line. */
+#define MARK "\xEF\xBB\xBF"
+#define MARK_BYTES (sizeof(MARK) - 1)
+
+/* Passes over a byte-order mark at the beginning of the input. True: there was one. */
+static bool skip_mark(struct trace_input *input)
 {
-    struct format_sample sample;
-    take_sample(reader, &sample);
+    if (input->end < MARK_BYTES || memcmp(input->buffer, MARK, MARK_BYTES) != 0)
+        return false;
+    input->begin = MARK_BYTES;
+    input->lines_end = MARK_BYTES;
+    return true;
+}
+
+/* The format that fits best, or none. */
+static void probe(struct trace_reader *reader, struct format_sample *sample)
+{
+    take_sample(reader, sample);
     int best = FORMAT_NO;
+    reader->format = NULL;
     for (size_t i = 0; i < MGLRU_ARRAY_LEN(formats); i++) {
-        int score = formats[i]->probe(&sample);
+        int score = formats[i]->probe(sample);
         if (score > best) {
             best = score;
             reader->format = formats[i];
         }
     }
-    if (best > FORMAT_NO)
+}
+
+static int find_format(struct trace_reader *reader, struct trace_error *error)
+{
+    struct format_sample sample;
+    probe(reader, &sample);
+    /* In binary formats the bytes of the mark are numbers like any others. */
+    if ((!reader->format || !reader->format->binary) && skip_mark(&reader->input))
+        probe(reader, &sample);
+    if (reader->format)
         return 0;
     char list[FORMAT_LIST_BYTES];
     struct message_quote start = message_quote(sample.data, sample.bytes < 16 ? sample.bytes : 16);
@@ -105,8 +129,11 @@ static int choose_format(struct trace_reader *reader, const char *name, struct t
     for (size_t i = 0; i < MGLRU_ARRAY_LEN(formats); i++)
         if (strcmp(formats[i]->name, name) == 0)
             reader->format = formats[i];
-    if (reader->format)
+    if (reader->format) {
+        if (!reader->format->binary)
+            skip_mark(&reader->input);
         return 0;
+    }
     char list[FORMAT_LIST_BYTES];
     struct message_quote asked = message_quote(name, strlen(name));
     return message_set(error, MGLRU_EINVAL, "%s: unknown trace format '%s', expected one of: %s",

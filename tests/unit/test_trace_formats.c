@@ -481,6 +481,60 @@ static void bad_csv_lines_are_refused(void **state)
     helper_expect_error("colour,shape\n1,2\n", "csv", "no column says where");
 }
 
+/* Reads @text with a byte-order mark before it: @count records, in the format @name, which is given
+ * (@forced) or found. */
+static void expect_behind_mark(const char *text, const char *name, size_t count, bool forced)
+{
+    char marked[400];
+    int bytes = snprintf(marked, sizeof(marked), "\xEF\xBB\xBF%s", text);
+    assert_true(bytes > 3 && (size_t)bytes < sizeof(marked));
+    struct trace_open_options options = {.format = forced ? name : NULL};
+    struct helper_trace *t = helper_read_bytes(marked, (size_t)bytes, &options);
+    helper_expect_count(t, count);
+    assert_string_equal(trace_reader_format(t->reader), name);
+    helper_close(t);
+}
+
+static void text_may_begin_with_a_byte_order_mark(void **state)
+{
+    static const struct {
+        const char *name, *text;
+        size_t count;
+    } texts[] = {
+        {"native", "#mglru-trace 1 page_size=4096\nr /a d 1\nr /a d 2\n", 2},
+        {"keys", "17\n4\n99\n", 3},
+        {"lirs", "17\n*\n99\n", 2},
+        {"lis", "5 2 0 0\n9 1 0 1\n", 2},
+        {"csv", "time,page\n1,2\n3,4\n", 2},
+        {"spec", "l 0x1f3a4b5c 4\ns 0x1f3a5b5c 4\n", 2},
+    };
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        expect_behind_mark(texts[i].text, texts[i].name, texts[i].count, true);
+        expect_behind_mark(texts[i].text, texts[i].name, texts[i].count, false);
+    }
+}
+
+static void a_mark_is_neither_skipped_twice_nor_later_nor_in_numbers(void **state)
+{
+    helper_expect_error("\xEF\xBB\xBF\xEF\xBB\xBF"
+                        "17\n",
+                        "keys", "line 1: expected");
+    helper_expect_error("17\n\xEF\xBB\xBF"
+                        "18\n",
+                        "keys", "line 2: expected");
+    helper_expect_error("\xEF\xBB\xBF"
+                        "17\nx\n",
+                        "keys", "line 2: expected");
+    helper_expect_error("\xEF\xBB\xBF", NULL, "not a known trace");
+    struct trace_open_options options = {.format = "be32"};
+    struct helper_trace *t = helper_read_bytes("\xEF\xBB\xBF\x01"
+                                               "\0\0\0\x02",
+                                               8, &options);
+    helper_expect_count(t, 2);
+    assert_true(t->records[0].page == 0xEFBBBF01);
+    helper_close(t);
+}
+
 static void every_format_has_a_name_and_a_line_about_it(void **state)
 {
     size_t i = 0;
@@ -583,6 +637,8 @@ int main(void)
         cmocka_unit_test(csv_columns_are_mapped_by_number_or_name),
         cmocka_unit_test(bad_column_maps_are_refused),
         cmocka_unit_test(bad_csv_lines_are_refused),
+        cmocka_unit_test(text_may_begin_with_a_byte_order_mark),
+        cmocka_unit_test(a_mark_is_neither_skipped_twice_nor_later_nor_in_numbers),
         cmocka_unit_test(every_format_has_a_name_and_a_line_about_it),
         cmocka_unit_test(shared_traces_have_their_documented_counts),
     };
