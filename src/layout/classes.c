@@ -104,7 +104,7 @@ __attribute__((format(printf, 2, 3))) static int fail(struct reader *reader, con
     return MGLRU_EINVAL;
 }
 
-/* Room for one more in the array that @array points to; the new one is zero. NULL: out of memory. */
+/* Room for one more, all zero, in the array that @array points to. NULL: out of memory. */
 static void *grow(void *array, size_t *count, size_t bytes)
 {
     char *items;

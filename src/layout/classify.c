@@ -379,7 +379,7 @@ static int walk_array(struct walk *walk, const struct place *place, const struct
     return add_field(walk, field, node->path, "");
 }
 
-/* A part without a name adds nothing to the path: its members are reached through the outer type. */
+/* A part without a name adds nothing to the path of its members. */
 static int walk_anonymous(struct walk *walk, const struct place *place,
                           const struct layout_member *member)
 {

@@ -2,15 +2,15 @@
 /*
  * A type joined with a class file: every field with its absolute place and its class.
  *
- * Idea: the class file decides how deep to look. A nested struct of more than 16 bytes, or one about
- * whose inside a statement speaks, is looked into; anything else is one field. An array is one field
- * unless a statement speaks about some of its elements or about the inside of its elements.
+ * Idea: the class file decides how deep to look. A nested struct of more than 16 bytes, or one
+ * about whose inside a statement speaks, is looked into; anything else is one field. An array is
+ * one field unless a statement speaks about some of its elements or about their inside.
  *
  * Which statement wins for a field: one about the field itself before one about a struct around it;
- * then one with elements before one without; then the one with fewer '*'; then the longer path; then
- * the later line.
+ * then one with elements before one without; then the one with fewer '*'; then the longer path;
+ * then the later line.
  *
- * Strings and arrays belong to the map; types and statements stay their owners' and must outlive it.
+ * Strings and arrays belong to the map; types and statements stay their owners' and outlive it.
  * One thread per map.
  */
 #ifndef LAYOUT_CLASSIFY_H
@@ -77,7 +77,7 @@ void layout_field_text(const struct layout_field *field, const uint64_t bits[2],
 /* True when a writer of one surely excludes writers of the other: a lock or an owner in common. */
 bool layout_use_excludes(const struct layout_use *a, const struct layout_use *b);
 
-/* The statement names exactly @type (or @name) as the start of its path, but gave no field a class. */
+/* The statement, number @index of its file, begins with this very type but fits no field of it. */
 bool layout_map_misses(const struct layout_map *map, const struct layout_class_rule *rule,
                        size_t index);
 

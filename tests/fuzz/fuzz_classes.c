@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Class files: whatever the bytes are, reading ends with statements that keep their promises or with
- * one line of text that names the place.
+ * Class files: whatever the bytes are, reading ends with statements that keep their promises or
+ * with one line of text that names the place.
  */
 #include <stdbool.h>
 #include <stdint.h>
