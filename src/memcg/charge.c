@@ -30,6 +30,13 @@ static struct memcg *find_high(struct memcg *memcg)
     return NULL;
 }
 
+long memcg_margin(const struct memcg *memcg)
+{
+    long usage = page_counter_read(&memcg->memory);
+    long max = atomic_load_relaxed(&memcg->memory.max);
+    return usage < max ? max - usage : 0;
+}
+
 int memcg_try_charge(struct memcg *memcg, unsigned cpu, unsigned pages,
                      struct memcg_verdict *verdict)
 {
@@ -38,6 +45,8 @@ int memcg_try_charge(struct memcg *memcg, unsigned cpu, unsigned pages,
     if (memcg_is_root(memcg) || memcg_stock_consume(memcg, cpu, pages))
         return MGLRU_OK;
     unsigned batch = pages > MEMCG_CHARGE_BATCH ? pages : MEMCG_CHARGE_BATCH;
+    if (memcg_margin(memcg) < (long)batch)
+        batch = pages; /* near the limit a batch is refused: spare the attempt */
     struct page_counter *over;
     while (!page_counter_try_charge(&memcg->memory, batch, &over)) {
         if (batch == pages) {
@@ -83,13 +92,6 @@ void memcg_uncharge(struct memcg *memcg, unsigned pages)
 {
     if (!memcg_is_root(memcg) && pages)
         uncharge_counter(memcg, &memcg->memory, pages);
-}
-
-long memcg_margin(const struct memcg *memcg)
-{
-    long usage = page_counter_read(&memcg->memory);
-    long max = atomic_load_relaxed(&memcg->memory.max);
-    return usage < max ? max - usage : 0;
 }
 
 bool memcg_charge_refused(const struct memcg_verdict *verdict, bool raised, bool reclaimed)

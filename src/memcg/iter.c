@@ -47,16 +47,27 @@ static struct memcg *shared_step(struct memcg *root, const struct memcg *prev,
     return next;
 }
 
+static struct memcg *step(struct memcg *root, struct memcg *prev, struct memcg_iter_cookie *cookie)
+{
+    struct memcg *next = cookie ? shared_step(root, prev, cookie) : memcg_next(root, prev);
+    if (next)
+        memcg_get(next);
+    return next;
+}
+
 struct memcg *memcg_iter_next(struct memcg *root, struct memcg *prev,
                               struct memcg_iter_cookie *cookie)
 {
     struct memcg_tree *tree = root->tree;
+    struct memcg *next;
     MGLRU_ASSERT(!cookie || cookie->node < tree->nodes);
-    lock_spin_acquire(&tree->lock);
-    struct memcg *next = cookie ? shared_step(root, prev, cookie) : memcg_next(root, prev);
-    if (next)
-        memcg_get(next);
-    lock_spin_release(&tree->lock);
+    if (tree->shared) {
+        lock_spin_acquire(&tree->lock);
+        next = step(root, prev, cookie);
+        lock_spin_release(&tree->lock);
+    } else {
+        next = step(root, prev, cookie); /* one thread: nobody else walks or changes the tree */
+    }
     memcg_iter_break(prev);
     return next;
 }

@@ -68,6 +68,15 @@ static void settle(const struct leaving *leaving)
     }
 }
 
+/* Below a limit that is reached the stocks are mostly empty: one look instead of seven. */
+static bool is_empty(const struct memcg_stock_cpu *cpu)
+{
+    unsigned all = 0;
+    for (unsigned i = 0; i < MEMCG_STOCK_SLOTS; i++)
+        all |= cpu->pages[i];
+    return all == 0;
+}
+
 static int find_slot(const struct memcg_stock_cpu *cpu, const struct memcg *memcg, unsigned slots)
 {
     for (unsigned i = 0; i < slots; i++)
@@ -104,7 +113,7 @@ bool memcg_stock_consume(struct memcg *memcg, unsigned cpu_number, unsigned page
     struct memcg_stock_cpu *cpu = &stock->cpu[cpu_number];
     if (pages > MEMCG_CHARGE_BATCH || !stock_enter(stock, cpu))
         return false;
-    int slot = find_slot(cpu, memcg, stock->params->stock_slots);
+    int slot = is_empty(cpu) ? -1 : find_slot(cpu, memcg, stock->params->stock_slots);
     bool enough = slot >= 0 && cpu->pages[slot] >= pages;
     bool emptied = false;
     if (enough) {
@@ -140,10 +149,10 @@ static unsigned slot_for(struct memcg_stock_cpu *cpu, struct memcg *memcg, unsig
 void memcg_stock_refill(struct memcg *memcg, unsigned cpu_number, unsigned pages)
 {
     struct memcg_stock *stock = memcg->tree->stock;
-    MGLRU_ASSERT(cpu_number < stock->cpus);
-    struct memcg_stock_cpu *cpu = &stock->cpu[cpu_number];
     if (!pages)
         return;
+    MGLRU_ASSERT(cpu_number < stock->cpus);
+    struct memcg_stock_cpu *cpu = &stock->cpu[cpu_number];
     if (pages > MEMCG_CHARGE_BATCH || !stock_enter(stock, cpu)) {
         page_counter_uncharge(&memcg->memory, pages);
         return;
