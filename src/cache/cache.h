@@ -214,9 +214,9 @@ int readahead_sync(struct mglru_cache *cache, struct mglru_file *file, uint64_t 
                    uint32_t left);
 /* The same for a fault through a mapping: reads around the page. */
 int readahead_around(struct mglru_cache *cache, struct mglru_file *file, uint64_t page);
-/* Brings one page, no readahead. */
+/* Brings one page, no readahead; *@out is its folio, already in the batch of additions. */
 int cache_bring_page(struct mglru_cache *cache, struct mglru_file *file, uint64_t page,
-                     bool in_fault);
+                     bool in_fault, struct folio **out);
 /* The reader reached a folio marked READAHEAD. */
 void readahead_async(struct mglru_cache *cache, struct mglru_file *file, struct folio *folio,
                      uint32_t left);

@@ -67,8 +67,9 @@ int cache_map_page(struct mglru_cache *cache, struct mglru_file *file, uint64_t 
         return error;
     int missed = !slot_is_folio(index_get(&file->mapping->index, page));
     if (missed) {
+        struct folio *folio;
         error = cache->readahead_pages ? readahead_around(cache, file, page)
-                                       : cache_bring_page(cache, file, page, true);
+                                       : cache_bring_page(cache, file, page, true, &folio);
         if (error)
             return error;
         memcg_stat_add(user->memcg, 0, 0, MEMCG_PGMAJFAULT, 1);

@@ -8,7 +8,7 @@
 #include "base/check.h"
 
 int cache_bring_page(struct mglru_cache *cache, struct mglru_file *file, uint64_t page,
-                     bool in_fault)
+                     bool in_fault, struct folio **out)
 {
     int error = cache_charge(cache, file->memcg, 1);
     if (error)
@@ -22,6 +22,7 @@ int cache_bring_page(struct mglru_cache *cache, struct mglru_file *file, uint64_
         cache_refault(cache, folio, shadow, in_fault);
     lru_batch_add(&cache->reclaim, folio, in_fault);
     file->memcg->counts.pages_read++;
+    *out = folio;
     return 0;
 }
 
@@ -37,33 +38,43 @@ static void mark_read(struct mglru_cache *cache, struct mglru_file *file, struct
     ra->has_prev = true;
 }
 
+/* Brings an absent page, with readahead if that is on. 0 or a negative code. */
+static int read_absent(struct mglru_cache *cache, struct mglru_file *file, uint64_t page,
+                       uint32_t left, struct folio **folio)
+{
+    if (!cache->readahead_pages)
+        return cache_bring_page(cache, file, page, false, folio);
+    int error = readahead_sync(cache, file, page, left);
+    if (error)
+        return error;
+    uint64_t slot = index_get(&file->mapping->index, page);
+    /* What readahead brought may have been evicted again in a tiny memcg. */
+    if (!slot_is_folio(slot))
+        return cache_bring_page(cache, file, page, false, folio);
+    *folio = slot_folio(slot);
+    return 0;
+}
+
 int cache_read_page(struct mglru_cache *cache, struct mglru_file *file, uint64_t page,
                     uint32_t left)
 {
-    struct page_index *index = &file->mapping->index;
-    uint64_t slot = index_get(index, page);
+    uint64_t slot = index_get(&file->mapping->index, page);
+    struct folio *folio = slot_folio(slot);
     int missed = 0;
     if (!slot_is_folio(slot)) {
-        int error = cache->readahead_pages ? readahead_sync(cache, file, page, left)
-                                           : cache_bring_page(cache, file, page, false);
+        int error = read_absent(cache, file, page, left, &folio);
         if (error)
             return error;
         missed = 1;
-        slot = index_get(index, page);
-        /* What readahead brought may have been evicted again in a tiny memcg. */
-        if (!slot_is_folio(slot)) {
-            error = cache_bring_page(cache, file, page, false);
-            if (error)
-                return error;
-            slot = index_get(index, page);
-        }
     }
-    struct folio *folio = slot_folio(slot);
-    if (MGLRU_UNLIKELY(folio_test(folio, FOLIO_READAHEAD)))
+    if (MGLRU_UNLIKELY(folio_test(folio, FOLIO_READAHEAD))) {
         readahead_async(cache, file, folio, left);
-    slot = index_get(index, page);
-    if (slot_is_folio(slot))
-        mark_read(cache, file, slot_folio(slot), page);
+        slot = index_get(&file->mapping->index, page);
+        if (!slot_is_folio(slot))
+            return missed;
+        folio = slot_folio(slot);
+    }
+    mark_read(cache, file, folio, page);
     return missed;
 }
 

@@ -139,6 +139,12 @@ static int leaf_pay(struct mglru_cache *cache, struct mglru_file *file, uint64_t
     return error;
 }
 
+/* The nodes of the mapping's tree are charged to those who need them. */
+static bool pays_nodes(const struct mglru_mapping *mapping)
+{
+    return mapping->kind == MGLRU_FILE && mapping->cache->kernel_charge == MGLRU_KERNEL_CHARGE_AUTO;
+}
+
 /* The leaf of @page, paid for and held, with room for the pages of @bits. May reclaim. */
 static int leaf_prepare(struct mglru_cache *cache, struct mglru_file *file, uint64_t page,
                         uint64_t bits)
@@ -149,12 +155,10 @@ static int leaf_prepare(struct mglru_cache *cache, struct mglru_file *file, uint
     int error = index_leaf_create(index, page, &leaf, &created);
     if (error)
         return error;
-    bool pays =
-        file->mapping->kind == MGLRU_FILE && cache->kernel_charge == MGLRU_KERNEL_CHARGE_AUTO;
     leaf->held = true;
     leave_shadow_list(leaf);
     uint64_t last = (page | (INDEX_LEAF_PAGES - 1)) - (uint64_t)__builtin_clzll(bits);
-    if (pays && (created || last > index->max_page))
+    if (pays_nodes(file->mapping) && (created || last > index->max_page))
         error = leaf_pay(cache, file, last, leaf, created);
     if (!error)
         error = leaf_reserve(leaf, bits);
@@ -176,6 +180,31 @@ static void release_leaves(struct mglru_cache *cache, const struct folio *folio,
     }
 }
 
+/*
+ * The common case of folio_insert: one page whose leaf is there and paid for. False: the general
+ * case. Nothing reclaims on the way, so the leaf needs not be held.
+ */
+static bool insert_page(struct mglru_mapping *mapping, struct folio *folio, uint64_t *shadow)
+{
+    struct page_index *index = &mapping->index;
+    uint64_t page = folio->index;
+    bool paid = page <= index->max_page || !pays_nodes(mapping);
+    struct index_leaf *leaf = paid ? index_leaf(index, page) : NULL;
+    if (!leaf)
+        return false;
+    uint64_t *slot = leaf_slot(leaf, page);
+    if (slot) {
+        MGLRU_ASSERT(slot_is_shadow(*slot));
+        *shadow = *slot >> 1;
+        *slot = (uintptr_t)folio;
+        leaf->folio_pages++;
+    } else if (leaf_store(leaf, page, (uintptr_t)folio)) {
+        return false;
+    }
+    leave_shadow_list(leaf);
+    return true;
+}
+
 static int folio_insert(struct mglru_cache *cache, struct mglru_file *file, struct folio *folio,
                         uint64_t *shadow)
 {
@@ -183,6 +212,10 @@ static int folio_insert(struct mglru_cache *cache, struct mglru_file *file, stru
     uint64_t first = folio->index;
     uint64_t end = first + (uint64_t)folio_pages(folio);
     *shadow = 0;
+    if (end - first == 1 && insert_page(file->mapping, folio, shadow)) {
+        count_folio(folio, 1);
+        return 0;
+    }
     /* All that can fail comes first: then nothing has to be put back. A folio is aligned to its
      * size, so it starts its leaves, or shares one. */
     for (uint64_t page = first; page < end; page += INDEX_LEAF_PAGES) {
@@ -401,19 +434,19 @@ static void host_release(void *context, struct folio *folio, uint64_t shadow)
 {
     struct mglru_cache *cache = context;
     struct page_index *index = &folio_mapping(folio)->index;
-    if (cache->on_event)
+    uint64_t end = folio->index + (uint64_t)folio_pages(folio);
+    if (MGLRU_UNLIKELY(cache->on_event != NULL))
         evict_event(cache, folio);
-    for (uint64_t i = 0; i < (uint64_t)folio_pages(folio); i++) {
-        struct index_leaf *leaf = index_leaf(index, folio->index + i);
-        int error = leaf_store(leaf, folio->index + i, slot_of_shadow(shadow));
-        MGLRU_CHECK(error == 0); /* the slot exists: nothing to allocate */
-        if (!leaf->folio_pages)
+    for (uint64_t page = folio->index; page < end; page++) {
+        struct index_leaf *leaf = index_leaf(index, page);
+        *leaf_slot(leaf, page) = slot_of_shadow(shadow);
+        if (--leaf->folio_pages == 0)
             cache_leaf_settle(cache, leaf);
     }
     if (folio_test(folio, FOLIO_SWAPCACHE))
         lruvec_stat(folio->lruvec, MEMCG_SWAPCACHE, -folio_pages(folio));
     count_folio(folio, -1);
-    cache_folio_free(cache, folio);
+    slab_free(&cache->folios, folio);
 }
 
 static unsigned long host_shadow_nodes(void *context, struct memcg *memcg, unsigned node)

@@ -209,5 +209,6 @@ int readahead_around(struct mglru_cache *cache, struct mglru_file *file, uint64_
     }
     if (present(file, page))
         return 0;
-    return cache_bring_page(cache, file, page, true);
+    struct folio *folio;
+    return cache_bring_page(cache, file, page, true, &folio);
 }

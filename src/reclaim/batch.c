@@ -8,11 +8,44 @@
 
 #include "base/check.h"
 
+static bool same_place(const struct generation_run *a, const struct generation_run *b)
+{
+    return a->seq == b->seq && a->type == b->type && a->zone == b->zone;
+}
+
+/* Adds the first of @folios, as many as belong to one lruvec, and accounts for those together that
+ * go to the same generation. Returns how many they were. */
+static unsigned add_run(struct folio **folios, unsigned count)
+{
+    struct lruvec *lruvec = folios[0]->lruvec;
+    struct generation_run run = {.seq = GENERATION_NONE};
+    unsigned i = 0;
+    for (; i < count && folios[i]->lruvec == lruvec; i++) {
+        struct folio *folio = folios[i];
+        if (!lruvec->enabled || !folio_evictable(folio)) {
+            lruvec_add(folio, false);
+            continue;
+        }
+        folio_set(folio, FOLIO_LRU);
+        struct generation_run next = {.type = folio_type(folio), .zone = folio_zone(folio)};
+        next.seq = generation_place(lruvec, folio, false);
+        if (!same_place(&run, &next)) {
+            if (run.pages)
+                generation_account_added(lruvec, &run);
+            run = next;
+        }
+        run.pages += folio_pages(folio);
+    }
+    if (run.pages)
+        generation_account_added(lruvec, &run);
+    return i;
+}
+
 static void drain_adds(struct reclaim *reclaim)
 {
     struct lru_batch *batch = &reclaim->batch;
-    for (unsigned i = 0; i < batch->adds; i++)
-        lruvec_add(batch->add[i], false);
+    for (unsigned i = 0; i < batch->adds;)
+        i += add_run(&batch->add[i], batch->adds - i);
     batch->adds = 0;
     batch->others = 0;
 }

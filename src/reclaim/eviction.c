@@ -57,6 +57,7 @@ static bool sort_folio(struct lruvec *lruvec, struct scan_control *sc, struct fo
     return false;
 }
 
+/* Takes the folio off its list; the caller subtracts the pages of the oldest generation. */
 static bool isolate_folio(struct lruvec *lruvec, struct scan_control *sc, struct folio *folio)
 {
     const struct reclaim_model *model = lruvec->reclaim->model;
@@ -69,8 +70,13 @@ static bool isolate_folio(struct lruvec *lruvec, struct scan_control *sc, struct
     uint64_t flags = folio->flags & ~(uint64_t)FOLIO_STATE_MASK;
     flags = model->isolated_flags(flags | generation_state(lruvec, folio));
     folio->evict_note = seq;
-    folio->flags = (flags & ~FOLIO_SEQ_MASK) | folio_seq_bits(seq);
-    lruvec_del(folio, true);
+    folio->flags = flags & ~(FOLIO_SEQ_MASK | FOLIO_LRU);
+    list_del(&folio->lru);
+    uint64_t oldest = lruvec->min_seq[folio_type(folio)];
+    if (MGLRU_UNLIKELY(seq != oldest)) { /* unevictable, to be culled */
+        generation_account(lruvec, folio, seq, GENERATION_NONE);
+        generation_account(lruvec, folio, GENERATION_NONE, oldest);
+    }
     return true;
 }
 
@@ -81,7 +87,7 @@ static bool scan_zone(struct lruvec *lruvec, struct scan_control *sc, struct iso
     unsigned gen = gen_of(lruvec->min_seq[isolation->type]);
     struct list_node *list = &lruvec->folios[gen][isolation->type][zone];
     struct list_node skipped;
-    unsigned long skipped_pages = 0, sorted = 0;
+    unsigned long skipped_pages = 0, sorted = 0, before = isolation->pages;
     list_init(&skipped);
 
     while (!list_empty(list)) {
@@ -102,6 +108,11 @@ static bool scan_zone(struct lruvec *lruvec, struct scan_control *sc, struct iso
             break;
     }
     list_splice_head(list, &skipped);
+    long taken = (long)(isolation->pages - before);
+    if (taken) {
+        lruvec->nr_pages[gen][isolation->type][zone] -= taken;
+        lruvec_account(lruvec, lru_list_of(isolation->type, false), zone, -taken);
+    }
     if (sorted)
         lruvec_stat(lruvec, MEMCG_PGREFILL, (long)sorted);
     return isolation->nr > 0 && isolation->pages < MIN_LRU_BATCH;

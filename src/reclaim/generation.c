@@ -75,7 +75,7 @@ uint64_t generation_bump(struct lruvec *lruvec, struct folio *folio, bool accoun
     return oldest + 1;
 }
 
-void generation_add(struct lruvec *lruvec, struct folio *folio, bool tail)
+uint64_t generation_place(struct lruvec *lruvec, struct folio *folio, bool tail)
 {
     MGLRU_ASSERT(!folio_has_seq(folio));
     const struct reclaim_model *model = lruvec->reclaim->model;
@@ -87,12 +87,19 @@ void generation_add(struct lruvec *lruvec, struct folio *folio, bool tail)
     if (folio_test(folio, FOLIO_ACTIVE))
         flags &= ~(uint64_t)model->active_add_clears;
     folio->flags = flags | folio_seq_bits(seq);
-    generation_account(lruvec, folio, GENERATION_NONE, seq);
     struct list_node *list = &lruvec->folios[gen_of(seq)][type][folio_zone(folio)];
     if (tail)
         list_add_tail(list, &folio->lru);
     else
         list_add_head(list, &folio->lru);
+    return seq;
+}
+
+void generation_account_added(struct lruvec *lruvec, const struct generation_run *run)
+{
+    lruvec->nr_pages[gen_of(run->seq)][run->type][run->zone] += run->pages;
+    bool active = seq_is_active(lruvec, run->seq);
+    lruvec_account(lruvec, lru_list_of(run->type, active), run->zone, run->pages);
 }
 
 void generation_del(struct lruvec *lruvec, struct folio *folio, bool reclaiming)

@@ -95,7 +95,8 @@ void lruvec_add(struct folio *folio, bool tail)
     MGLRU_ASSERT(!folio_test(folio, FOLIO_LRU));
     folio_set(folio, FOLIO_LRU);
     if (lruvec->enabled && folio_evictable(folio)) {
-        generation_add(lruvec, folio, tail);
+        uint64_t seq = generation_place(lruvec, folio, tail);
+        generation_account(lruvec, folio, GENERATION_NONE, seq);
         return;
     }
     enum lru_list list = classic_list(folio);

@@ -136,7 +136,7 @@ struct memcg_lru {
  */
 struct reclaim_host {
     /* The folio is clean and unmapped: leave the mapping, put @shadow in its place, free it.
-     * @notes: why it was taken, for events. */
+     * Its pages stay charged: reclaim gives that back, for a batch at once. */
     void (*release)(void *context, struct folio *folio, uint64_t shadow);
     /* Gives the anonymous folio a swap slot of its memcg; false: swap is full or over its limit. */
     bool (*swap_alloc)(void *context, struct folio *folio);

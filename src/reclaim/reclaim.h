@@ -150,7 +150,16 @@ uint64_t generation_bump(struct lruvec *lruvec, struct folio *folio, bool accoun
 #define GENERATION_NONE UINT64_MAX
 void generation_account(struct lruvec *lruvec, const struct folio *folio, uint64_t from,
                         uint64_t to);
-void generation_add(struct lruvec *lruvec, struct folio *folio, bool tail);
+/* Puts an off-list folio into the generation that the model chooses, which is returned; its pages
+ * have to be accounted by the caller, for many folios at once if they went to the same place. */
+uint64_t generation_place(struct lruvec *lruvec, struct folio *folio, bool tail);
+struct generation_run {
+    uint64_t seq;
+    enum lru_type type;
+    unsigned zone;
+    long pages;
+};
+void generation_account_added(struct lruvec *lruvec, const struct generation_run *run);
 void generation_del(struct lruvec *lruvec, struct folio *folio, bool reclaiming);
 
 /* --- tier.c -------------------------------------------------------------------------------- */

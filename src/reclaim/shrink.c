@@ -4,11 +4,13 @@
  * Facts: mglru-facts 3.6, 12.5. Linux mm/vmscan.c (shrink_folio_list).
  *
  * Nothing here waits or allocates. A folio that is freed leaves through host->release, which takes
- * it out of its mapping and uncharges it; every other folio stays on the caller's list.
+ * it out of its mapping; the charge of a batch is given back at its end. Every other folio stays on
+ * the caller's list.
  */
 #include "reclaim/reclaim.h"
 
 #include "base/check.h"
+#include "memcg/charge.h"
 
 enum verdict { VERDICT_FREE, VERDICT_KEEP, VERDICT_ACTIVATE };
 
@@ -116,11 +118,25 @@ static enum verdict judge(struct scan_control *sc, struct folio *folio)
     return verdict == VERDICT_FREE && folio_test(folio, FOLIO_QUEUED) ? VERDICT_KEEP : verdict;
 }
 
+/* Pages of one memcg that were freed and are still charged. */
+struct freed {
+    struct memcg *memcg;
+    unsigned pages;
+};
+
+static void uncharge_freed(struct freed *freed, struct memcg *next)
+{
+    if (freed->pages)
+        memcg_uncharge(freed->memcg, freed->pages);
+    *freed = (struct freed){.memcg = next};
+}
+
 unsigned long shrink_folios(struct scan_control *sc, struct list_node *folios,
                             unsigned long activated[LRU_TYPES])
 {
     struct reclaim *reclaim = sc->reclaim;
     unsigned long reclaimed = 0;
+    struct freed freed = {0};
     struct list_node *pos, *tmp;
     list_for_each_reverse_safe (pos, tmp, folios) {
         struct folio *folio = folio_of(pos);
@@ -128,13 +144,17 @@ unsigned long shrink_folios(struct scan_control *sc, struct list_node *folios,
         enum verdict verdict = judge(sc, folio);
         if (verdict == VERDICT_FREE) {
             list_del(pos);
+            if (folio->lruvec->memcg != freed.memcg)
+                uncharge_freed(&freed, folio->lruvec->memcg);
             uint64_t shadow = workingset_evict(reclaim, folio, sc->target);
             reclaim->host->release(reclaim->host_context, folio, shadow);
+            freed.pages += (unsigned)pages;
             reclaimed += pages;
         } else if (verdict == VERDICT_ACTIVATE && folio_evictable(folio)) {
             folio_set(folio, FOLIO_ACTIVE);
             activated[folio_type(folio)] += pages;
         }
     }
+    uncharge_freed(&freed, NULL);
     return reclaimed;
 }

@@ -21,7 +21,6 @@ static void forget(struct fixture *fixture, struct folio *folio)
     for (unsigned long i = 0; i < fixture->count; i++)
         if (fixture->folios[i] == folio) {
             fixture->folios[i] = fixture->folios[--fixture->count];
-            memcg_uncharge(folio->lruvec->memcg, (unsigned)folio_pages(folio));
             free(folio);
             return;
         }
@@ -250,6 +249,7 @@ void fixture_drop(struct fixture *fixture, struct folio *folio)
         lru_batch_forget(&fixture->reclaim, folio);
     if (folio_test(folio, FOLIO_LRU))
         lruvec_del(folio, false);
+    memcg_uncharge(folio->lruvec->memcg, (unsigned)folio_pages(folio));
     forget(fixture, folio);
 }
 
