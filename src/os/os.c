@@ -43,6 +43,19 @@ void os_pages_unmap(void *start, size_t bytes)
         os_current()->pages_unmap(start, bytes);
 }
 
+int os_range_map(size_t bytes, enum os_range_kind kind, void **out)
+{
+    *out = NULL;
+    if (!bytes || (kind == OS_RANGE_HUGE_STRICT && bytes % OS_HUGE_BYTES))
+        return MGLRU_EINVAL;
+    return os_current()->range_map(bytes, kind, out);
+}
+
+int os_range_release(void *start, size_t bytes)
+{
+    return bytes ? os_current()->range_release(start, bytes) : MGLRU_OK;
+}
+
 int os_file_open(const char *path, enum os_open_mode mode, struct os_file **out)
 {
     *out = NULL;
@@ -69,6 +82,46 @@ int os_file_size(struct os_file *file, uint64_t *bytes)
 int os_file_sync(struct os_file *file)
 {
     return os_current()->file_sync(file);
+}
+
+int os_file_open_direct(const struct os_file *file, struct os_file **out)
+{
+    *out = NULL;
+    return os_current()->file_open_direct(file, out);
+}
+
+static unsigned spans_clip(unsigned count)
+{
+    return count < OS_SPANS_MAX ? count : OS_SPANS_MAX;
+}
+
+int os_file_readv(struct os_file *file, const struct os_span *spans, unsigned count,
+                  uint64_t offset, size_t *done)
+{
+    *done = 0;
+    return os_current()->file_readv(file, spans, spans_clip(count), offset, done);
+}
+
+int os_file_writev(struct os_file *file, const struct os_span *spans, unsigned count,
+                   uint64_t offset, size_t *done)
+{
+    *done = 0;
+    return os_current()->file_writev(file, spans, spans_clip(count), offset, done);
+}
+
+int os_file_datasync(struct os_file *file)
+{
+    return os_current()->file_datasync(file);
+}
+
+int os_file_punch(struct os_file *file, uint64_t offset, uint64_t bytes)
+{
+    return bytes ? os_current()->file_punch(file, offset, bytes) : MGLRU_OK;
+}
+
+int os_file_resize(struct os_file *file, uint64_t bytes)
+{
+    return os_current()->file_resize(file, bytes);
 }
 
 void os_file_close(struct os_file *file)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "os/os.h"
+#include "os_contract.h"
 #include "sync/atomic.h"
 
 static char directory[] = "/tmp/mglru-os-XXXXXX";
@@ -102,6 +103,46 @@ static void refusals_have_their_codes(void **state)
     os_file_close(file);
 }
 
+static void transfers_are_scattered(void **state)
+{
+    contract_transfers_are_scattered(path);
+}
+
+static void sizes_and_holes(void **state)
+{
+    contract_sizes_and_holes(path);
+}
+
+static void direct_handles_see_the_same_file(void **state)
+{
+    contract_direct_handles_see_the_same_file(path);
+}
+
+static void direct_transfers_name_a_wrong_alignment(void **state)
+{
+    struct os_file *file, *direct;
+    size_t done;
+    char *page;
+    assert_int_equal(os_file_open(path, OS_OPEN_CREATE, &file), MGLRU_OK);
+    if (os_file_open_direct(file, &direct) != MGLRU_OK) {
+        os_file_close(file);
+        skip();
+    }
+    assert_int_equal(os_pages_map(OS_DIRECT_ALIGN, false, (void **)&page), MGLRU_OK);
+    struct os_span span = {page + 1, 100};
+    int error = os_file_writev(direct, &span, 1, 1, &done);
+    assert_true(error == MGLRU_EINVAL || error == MGLRU_OK); /* tmpfs takes anything */
+    os_pages_unmap(page, OS_DIRECT_ALIGN);
+    os_file_close(direct);
+    os_file_close(file);
+    assert_int_equal(os_file_remove(path), MGLRU_OK);
+}
+
+static void ranges_come_and_go(void **state)
+{
+    contract_ranges_come_and_go();
+}
+
 static _Atomic uint32_t word;
 static _Atomic uint32_t ended;
 
@@ -148,6 +189,11 @@ int main(void)
         cmocka_unit_test(pages_are_zeroed_and_aligned),
         cmocka_unit_test(files_keep_what_was_written),
         cmocka_unit_test(refusals_have_their_codes),
+        cmocka_unit_test(transfers_are_scattered),
+        cmocka_unit_test(sizes_and_holes),
+        cmocka_unit_test(direct_handles_see_the_same_file),
+        cmocka_unit_test(direct_transfers_name_a_wrong_alignment),
+        cmocka_unit_test(ranges_come_and_go),
         cmocka_unit_test(waiters_are_woken_and_exit_hooks_run),
         cmocka_unit_test(random_bytes_differ),
     };

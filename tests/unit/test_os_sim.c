@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "os/os.h"
+#include "os_contract.h"
 #include "sync/lock.h"
 #include "sync/slot.h"
 
@@ -119,6 +120,22 @@ static void files_live_in_memory(void **state)
     assert_int_equal(os_file_open("f", OS_OPEN_READ, &file), MGLRU_ENOENT);
 }
 
+static void files_keep_the_contract(void **state)
+{
+    os_use(os_sim(1));
+    contract_transfers_are_scattered("f");
+    contract_sizes_and_holes("f");
+    contract_direct_handles_see_the_same_file("f");
+    contract_ranges_come_and_go();
+    struct os_file *file;
+    struct os_span spans[2] = {{"ab", 2}, {"cd", 2}};
+    size_t done;
+    assert_int_equal(os_file_open("f", OS_OPEN_WRITE, &file), MGLRU_OK);
+    assert_int_equal(os_file_resize(file, UINT64_C(1) << 40), MGLRU_ENOSPC);
+    assert_int_equal(os_file_writev(file, spans, 2, UINT64_C(1) << 30, &done), MGLRU_ENOSPC);
+    os_file_close(file);
+}
+
 static void pages_are_as_on_the_machine(void **state)
 {
     void *start;
@@ -217,6 +234,7 @@ int main(void)
         cmocka_unit_test_teardown(clock_moves_only_by_sleeps_and_decisions, use_linux),
         cmocka_unit_test_teardown(random_bytes_come_from_the_seed, use_linux),
         cmocka_unit_test_teardown(files_live_in_memory, use_linux),
+        cmocka_unit_test_teardown(files_keep_the_contract, use_linux),
         cmocka_unit_test_teardown(pages_are_as_on_the_machine, use_linux),
         cmocka_unit_test_teardown(mutexes_exclude_under_every_schedule, use_linux),
         cmocka_unit_test_teardown(one_thread_keeps_its_locks_in_order, use_linux),

@@ -1,56 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The real machine. Thin wrappers over system calls; the one place that maps errno values to the
- * codes of <mglru/error.h>.
- */
-#include "os/os.h"
+/* The real machine but for its files: thin wrappers over system calls. */
+#include "os/linux/linux.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <linux/mman.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/check.h"
 
-struct os_file {
-    int fd;
-};
-
 struct os_thread {
     pthread_t id;
     void (*body)(void *);
     void *argument;
 };
-
-static int error_of(int errno_value)
-{
-    switch (errno_value) {
-    case ENOENT:
-    case ENOTDIR:
-        return MGLRU_ENOENT;
-    case EACCES:
-    case EPERM:
-    case EROFS:
-        return MGLRU_EPERM;
-    case ENOMEM:
-        return MGLRU_ENOMEM;
-    case ENOSPC:
-    case EDQUOT:
-    case EFBIG:
-        return MGLRU_ENOSPC;
-    default:
-        return MGLRU_EIO;
-    }
-}
 
 static uint64_t linux_now_ns(void)
 {
@@ -84,93 +55,50 @@ static void linux_pages_unmap(void *start, size_t bytes)
     MGLRU_CHECK(!error);
 }
 
-static int open_flags(enum os_open_mode mode)
+/* Address space for @bytes at a multiple of OS_HUGE_BYTES: what sticks out is given back. */
+static int map_aligned(size_t bytes, void **out)
 {
-    switch (mode) {
-    case OS_OPEN_READ:
-        return O_RDONLY;
-    case OS_OPEN_WRITE:
-        return O_RDWR | O_CREAT;
-    default:
-        return O_RDWR | O_CREAT | O_TRUNC;
-    }
-}
-
-static int linux_file_open(const char *path, enum os_open_mode mode, struct os_file **out)
-{
-    struct os_file *file = malloc(sizeof(*file));
-    if (!file)
+    if (bytes > SIZE_MAX / 2)
         return MGLRU_ENOMEM;
-    file->fd = open(path, open_flags(mode) | O_CLOEXEC, 0666);
-    struct stat info;
-    int error = file->fd < 0             ? error_of(errno)
-                : fstat(file->fd, &info) ? MGLRU_EIO
-                : S_ISDIR(info.st_mode)  ? MGLRU_EIO
-                                         : MGLRU_OK;
-    if (error) {
-        if (file->fd >= 0)
-            close(file->fd);
-        free(file);
-        return error;
-    }
-    *out = file;
+    char *start = mmap(NULL, bytes + OS_HUGE_BYTES, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (start == MAP_FAILED)
+        return MGLRU_ENOMEM;
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    size_t head = -(uintptr_t)start % OS_HUGE_BYTES;
+    size_t used = head + (bytes + page - 1) / page * page;
+    if (head)
+        munmap(start, head);
+    if (used < bytes + OS_HUGE_BYTES)
+        munmap(start + used, bytes + OS_HUGE_BYTES - used);
+    *out = start + head;
     return MGLRU_OK;
 }
 
-static int linux_file_read(struct os_file *file, void *buffer, size_t bytes, uint64_t offset,
-                           size_t *done)
+/* Huge pages of the administrator's pool must all be there now: later an access would kill. */
+static int map_strict(size_t bytes, void **out)
 {
-    while (*done < bytes) {
-        ssize_t got =
-            pread(file->fd, (char *)buffer + *done, bytes - *done, (off_t)(offset + *done));
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return MGLRU_EIO;
-        if (!got)
-            return MGLRU_OK;
-        *done += (size_t)got;
-    }
+    void *start = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | 21 << MAP_HUGE_SHIFT, -1, 0);
+    if (start == MAP_FAILED)
+        return MGLRU_ENOMEM;
+    *out = start;
     return MGLRU_OK;
 }
 
-static int linux_file_write(struct os_file *file, const void *buffer, size_t bytes, uint64_t offset)
+static int linux_range_map(size_t bytes, enum os_range_kind kind, void **out)
 {
-    for (size_t done = 0; done < bytes;) {
-        ssize_t put =
-            pwrite(file->fd, (const char *)buffer + done, bytes - done, (off_t)(offset + done));
-        if (put < 0 && errno == EINTR)
-            continue;
-        if (put < 0)
-            return error_of(errno) == MGLRU_ENOSPC ? MGLRU_ENOSPC : MGLRU_EIO;
-        done += (size_t)put;
-    }
-    return MGLRU_OK;
+    if (kind == OS_RANGE_HUGE_STRICT)
+        return map_strict(bytes, out);
+    int error = map_aligned(bytes, out);
+    if (!error) /* hints: refusal changes speed only */
+        madvise(*out, bytes, kind == OS_RANGE_SMALL ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
+    return error;
 }
 
-static int linux_file_size(struct os_file *file, uint64_t *bytes)
+static int linux_range_release(void *start, size_t bytes)
 {
-    struct stat info;
-    if (fstat(file->fd, &info))
-        return MGLRU_EIO;
-    *bytes = (uint64_t)info.st_size;
-    return MGLRU_OK;
-}
-
-static int linux_file_sync(struct os_file *file)
-{
-    return fsync(file->fd) ? MGLRU_EIO : MGLRU_OK;
-}
-
-static void linux_file_close(struct os_file *file)
-{
-    close(file->fd);
-    free(file);
-}
-
-static int linux_file_remove(const char *path)
-{
-    return unlink(path) ? error_of(errno) : MGLRU_OK;
+    return madvise(start, bytes, MADV_DONTNEED) ? MGLRU_ENOTSUP : MGLRU_OK;
 }
 
 static void *thread_body(void *argument)
@@ -243,11 +171,19 @@ static const struct os_ops linux_ops = {
     .clock_sleep_ns = linux_sleep_ns,
     .pages_map = linux_pages_map,
     .pages_unmap = linux_pages_unmap,
+    .range_map = linux_range_map,
+    .range_release = linux_range_release,
     .file_open = linux_file_open,
     .file_read = linux_file_read,
     .file_write = linux_file_write,
     .file_size = linux_file_size,
     .file_sync = linux_file_sync,
+    .file_open_direct = linux_file_open_direct,
+    .file_readv = linux_file_readv,
+    .file_writev = linux_file_writev,
+    .file_datasync = linux_file_datasync,
+    .file_punch = linux_file_punch,
+    .file_resize = linux_file_resize,
     .file_close = linux_file_close,
     .file_remove = linux_file_remove,
     .thread_start = linux_thread_start,

@@ -151,6 +151,72 @@ int sim_file_sync(struct os_file *file)
     return MGLRU_OK;
 }
 
+/* No page cache of the machine stands between: every transfer is direct. */
+int sim_file_open_direct(const struct os_file *file, struct os_file **out)
+{
+    struct os_file *direct = malloc(sizeof(*direct));
+    if (!direct)
+        return MGLRU_ENOMEM;
+    *direct = *file;
+    direct->inode->handles++;
+    *out = direct;
+    return MGLRU_OK;
+}
+
+int sim_file_readv(struct os_file *file, const struct os_span *spans, unsigned count,
+                   uint64_t offset, size_t *done)
+{
+    for (unsigned i = 0; i < count; i++) {
+        size_t part = 0;
+        sim_file_read(file, spans[i].start, spans[i].bytes, offset + *done, &part);
+        *done += part;
+        if (part < spans[i].bytes)
+            break;
+    }
+    return MGLRU_OK;
+}
+
+int sim_file_writev(struct os_file *file, const struct os_span *spans, unsigned count,
+                    uint64_t offset, size_t *done)
+{
+    for (unsigned i = 0; i < count; i++) {
+        int error = sim_file_write(file, spans[i].start, spans[i].bytes, offset + *done);
+        if (error)
+            return *done ? MGLRU_OK : error;
+        *done += spans[i].bytes;
+    }
+    return MGLRU_OK;
+}
+
+int sim_file_datasync(struct os_file *file)
+{
+    return sim_file_sync(file);
+}
+
+int sim_file_punch(struct os_file *file, uint64_t offset, uint64_t bytes)
+{
+    struct sim_inode *inode = file->inode;
+    if (file->mode == OS_OPEN_READ)
+        return MGLRU_EIO;
+    if (offset >= inode->bytes)
+        return MGLRU_OK;
+    size_t left = inode->bytes - (size_t)offset;
+    memset(inode->data + offset, 0, bytes < left ? (size_t)bytes : left);
+    return MGLRU_OK;
+}
+
+int sim_file_resize(struct os_file *file, uint64_t bytes)
+{
+    if (file->mode == OS_OPEN_READ)
+        return MGLRU_EIO;
+    if (bytes > FILE_BYTES_MAX)
+        return MGLRU_ENOSPC;
+    if (bytes > file->inode->bytes)
+        return inode_grow(file->inode, (size_t)bytes);
+    file->inode->bytes = (size_t)bytes;
+    return MGLRU_OK;
+}
+
 void sim_file_close(struct os_file *file)
 {
     MGLRU_CHECK(file->inode->handles);

@@ -257,17 +257,36 @@ static void sim_pages_unmap(void *start, size_t bytes)
     os_linux()->pages_unmap(start, bytes);
 }
 
+/* There is no pool of huge pages on this machine, so that a run does not depend on one. */
+static int sim_range_map(size_t bytes, enum os_range_kind kind, void **out)
+{
+    return kind == OS_RANGE_HUGE_STRICT ? MGLRU_ENOMEM : os_linux()->range_map(bytes, kind, out);
+}
+
+static int sim_range_release(void *start, size_t bytes)
+{
+    return os_linux()->range_release(start, bytes);
+}
+
 static const struct os_ops sim_ops = {
     .name = "sim",
     .clock_now_ns = sim_now_ns,
     .clock_sleep_ns = sim_sleep_ns,
     .pages_map = sim_pages_map,
     .pages_unmap = sim_pages_unmap,
+    .range_map = sim_range_map,
+    .range_release = sim_range_release,
     .file_open = sim_file_open,
     .file_read = sim_file_read,
     .file_write = sim_file_write,
     .file_size = sim_file_size,
     .file_sync = sim_file_sync,
+    .file_open_direct = sim_file_open_direct,
+    .file_readv = sim_file_readv,
+    .file_writev = sim_file_writev,
+    .file_datasync = sim_file_datasync,
+    .file_punch = sim_file_punch,
+    .file_resize = sim_file_resize,
     .file_close = sim_file_close,
     .file_remove = sim_file_remove,
     .thread_start = sim_thread_start,
