@@ -253,6 +253,7 @@ static void shrink_active(struct lruvec *lruvec, struct scan_control *sc, enum l
     long rotated_pages = 0, deactivated = 0;
     lru_batch_drain(lruvec->reclaim);
     unsigned long scanned = isolate(lruvec, sc, list, nr, &taken);
+    lruvec->reclaim->work += scanned; /* the next try may free what becomes inactive here */
     list_init(&rotated);
     list_for_each_reverse_safe (pos, tmp, &taken.folios) {
         struct folio *folio = folio_of(pos);
