@@ -7,7 +7,7 @@
  * Caveats
  *  - Calls on one cache must not overlap; the caller serialises them. Calls on different caches
  *    are independent and may run on different threads. No call blocks, none needs a per-thread
- *    registration.
+ *    registration. Only mglru_cache_stop() may be called at any time, from anywhere.
  *  - All amounts named *_pages are base pages of options.page_bytes (4096 unless set).
  *  - Same calls, same results: nothing depends on time, addresses or randomness of the machine.
  *    The cache's clock is what mglru_cache_set_time() last said.
@@ -129,6 +129,15 @@ MGLRU_API void mglru_cache_destroy(struct mglru_cache *cache);
 MGLRU_API void mglru_cache_set_time(struct mglru_cache *cache, uint64_t now_ns);
 
 /*
+ * @stop true: calls that work for long end early, the one under way soon (some milliseconds), and
+ * later ones at once, with MGLRU_EINTR; false: they work again. The cache stays whole, and what was
+ * done stays done. Any thread at any time, beside another call on the cache, and signal handlers.
+ * These end early: mglru_cache_access, the write of memory.reclaim, and every call that has to
+ * reclaim before it can charge; writing a lower memory.max or memory.high leaves its rest undone.
+ */
+MGLRU_API void mglru_cache_stop(struct mglru_cache *cache, bool stop);
+
+/*
  * Creates the memcg at @path ("/a/b"); missing parents are created, the root "/" exists always.
  * An existing path is returned as it is. MGLRU_EINVAL: the path does not start with '/', has an
  * empty part, white space, or more than 4095 bytes; MGLRU_EOOM: the parent is at its limit and
@@ -229,6 +238,7 @@ struct mglru_miss_log {
  * Performs @count accesses in order. @log may be NULL. @done receives how many were completed.
  * A page that cannot be charged because its memcg is out of memory ends the call.
  * MGLRU_EINVAL: a kind that does not fit the mapping, an index or a count out of range;
+ * MGLRU_EINTR: mglru_cache_stop; pages of accesses[*done] may have been accessed;
  * MGLRU_EOOM: the memcg of accesses[*done].file is out of memory (events say so too; the caller
  * decides whether its process dies); MGLRU_ENOMEM.
  */

@@ -20,7 +20,8 @@ extern "C" {
 /*
  * Writes @length bytes of @text to the memcg's file @name. Needs no final newline.
  * MGLRU_ENOENT: no such file; MGLRU_EINVAL: the kernel refuses the text; MGLRU_EPERM: read-only;
- * MGLRU_EAGAIN: memory.reclaim fell short; MGLRU_EBUSY; MGLRU_ENOMEM.
+ * MGLRU_EAGAIN: memory.reclaim fell short; MGLRU_EINTR: it was stopped (mglru_cache_stop);
+ * MGLRU_EBUSY; MGLRU_ENOMEM.
  */
 MGLRU_API int mglru_memcg_write(struct mglru_memcg *memcg, const char *name, const char *text,
                                 size_t length);

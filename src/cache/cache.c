@@ -240,6 +240,11 @@ static void count_for_flush(struct mglru_cache *cache, uint64_t pages)
     }
 }
 
+void mglru_cache_stop(struct mglru_cache *cache, bool stop)
+{
+    atomic_store_relaxed(&cache->stopped, stop);
+}
+
 /* --- accesses ------------------------------------------------------------------------------- */
 
 static bool kind_fits(const struct mglru_access *access)
@@ -267,6 +272,9 @@ static int access_page(struct mglru_cache *cache, const struct mglru_access *acc
     return MGLRU_EINVAL;
 }
 
+/* Pages of one access between two looks at the stop wish: a millisecond of hits. Chosen. */
+#define STOP_LOOK_PAGES 4096
+
 static void log_miss(struct mglru_miss_log *log, bool missed)
 {
     uint64_t at = log->next++;
@@ -285,6 +293,8 @@ static int access_one(struct mglru_cache *cache, const struct mglru_access *acce
     if (user->mm)
         user->mm->ran = true;
     for (uint32_t i = 0; i < access->count; i++) {
+        if (i % STOP_LOOK_PAGES == 0 && cache_stopped(cache))
+            return MGLRU_EINTR;
         count_for_flush(cache, 1);
         uint64_t touches = counts->first_touches;
         int result = access_page(cache, access, i);

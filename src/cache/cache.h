@@ -21,6 +21,7 @@
 #include "memcg/stat.h"
 #include "reclaim/mm.h"
 #include "reclaim/reclaim.h"
+#include "sync/atomic.h"
 
 /* Amounts that the kernel charges besides pages, in bytes (facts 13.1). */
 #define KERNEL_NODE_BYTES 592 /* one node of a page-cache tree */
@@ -130,7 +131,14 @@ struct mglru_cache {
     struct list_node dirty_leaves; /* index_leaf.dirty_link, oldest first */
     struct list_node writeback_leaves;
     uint64_t next_dirty_look_ns;
+    _Atomic bool stopped; /* by any thread: mglru_cache_stop */
 };
+
+/* Looked at wherever a call may take long. A store seen late only means some more work. */
+static inline bool cache_stopped(const struct mglru_cache *cache)
+{
+    return MGLRU_UNLIKELY(atomic_load_relaxed(&cache->stopped));
+}
 
 static inline struct mglru_memcg *memcg_user(const struct memcg *memcg)
 {
@@ -153,7 +161,8 @@ static inline uint64_t folio_leaf_bits(const struct folio *folio, uint64_t page)
 
 /* --- charge.c ------------------------------------------------------------------------------- */
 
-/* Charges pages to @memcg, reclaiming as needed. 0 or MGLRU_EOOM. */
+/* Charges pages to @memcg, reclaiming as needed. 0, MGLRU_EOOM, or MGLRU_EINTR instead of a
+ * reclaim. */
 int cache_charge(struct mglru_cache *cache, struct mglru_memcg *memcg, unsigned pages);
 /* The same for readahead, which does without: MGLRU_EAGAIN instead of out of memory. */
 int cache_charge_once(struct mglru_cache *cache, struct mglru_memcg *memcg, unsigned pages);
@@ -197,7 +206,7 @@ void cache_swap_free(struct mglru_cache *cache, struct mglru_memcg *memcg, uint6
 void cache_swap_forget(struct mglru_cache *cache, uint64_t shadow);
 const struct reclaim_host *cache_reclaim_host(void);
 
-/* --- fd.c, fault.c: one page access; 1 miss, 0 otherwise, negative: MGLRU_EOOM, _ENOMEM ------- */
+/* --- fd.c, fault.c: one page access; 1 miss, 0 otherwise, negative: MGLRU_EOOM, _ENOMEM, _EINTR */
 
 int cache_read_page(struct mglru_cache *cache, struct mglru_file *file, uint64_t page,
                     uint32_t left);

@@ -316,6 +316,8 @@ static int write_reclaim(struct mglru_memcg *user, const char *text)
     unsigned long wanted = (unsigned long)pages, reclaimed = 0;
     unsigned retries = MAX_RECLAIM_RETRIES;
     while (reclaimed < wanted) {
+        if (cache_stopped(cache))
+            return MGLRU_EINTR;
         struct reclaim_request request = {.target = user->memcg,
                                           .pages = (wanted - reclaimed) / 4,
                                           .may_swap = true,

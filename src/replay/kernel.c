@@ -182,6 +182,11 @@ void replay_kernel_destroy(struct replay_kernel *run)
     free(run);
 }
 
+void replay_kernel_stop(struct replay_kernel *run)
+{
+    mglru_cache_stop(run->cache, true);
+}
+
 /* Bits of skipped accesses: no miss. */
 static void skip_pages(struct replay_kernel *run, uint32_t memcg, uint64_t pages)
 {

@@ -116,6 +116,9 @@ void replay_kernel_destroy(struct replay_kernel *run);
 /* Replays the records of @view. Codes as replay_run(); run->error says what was wrong. */
 int replay_kernel_feed(struct replay_kernel *run, const struct replay_view *view);
 
+/* Makes the view in work end soon, with MGLRU_EINTR. Any thread. */
+void replay_kernel_stop(struct replay_kernel *run);
+
 /* Emits the last miss bits and fills @out; to be called once, after the last view. */
 int replay_kernel_finish(struct replay_kernel *run, struct replay_run *out);
 

@@ -9,12 +9,14 @@
 #include "replay/pool.h"
 
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include <mglru/error.h>
 
 #include "base/check.h"
+
+#define NS_PER_S UINT64_C(1000000000)
 
 struct replay_pool {
     struct replay_pool_tasks tasks;
@@ -63,7 +65,11 @@ int replay_pool_create(const struct replay_pool_tasks *tasks, unsigned threads,
     pool->next = tasks->count;
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->started, NULL);
-    pthread_cond_init(&pool->finished, NULL);
+    pthread_condattr_t clock;
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&pool->finished, &clock);
+    pthread_condattr_destroy(&clock);
     for (; pool->thread_count < threads; pool->thread_count++)
         if (pthread_create(&pool->threads[pool->thread_count], NULL, run_thread, pool) != 0)
             break;
@@ -109,4 +115,20 @@ void replay_pool_wait(struct replay_pool *pool)
     while (pool->unfinished > 0)
         pthread_cond_wait(&pool->finished, &pool->lock);
     pthread_mutex_unlock(&pool->lock);
+}
+
+bool replay_pool_wait_for(struct replay_pool *pool, uint64_t timeout_ns)
+{
+    struct timespec end;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    timeout_ns += (uint64_t)end.tv_nsec;
+    end.tv_sec += (time_t)(timeout_ns / NS_PER_S);
+    end.tv_nsec = (long)(timeout_ns % NS_PER_S);
+    int error = 0;
+    pthread_mutex_lock(&pool->lock);
+    while (pool->unfinished > 0 && error == 0)
+        error = pthread_cond_timedwait(&pool->finished, &pool->lock, &end);
+    bool done = pool->unfinished == 0;
+    pthread_mutex_unlock(&pool->lock);
+    return done;
 }

@@ -7,7 +7,9 @@
 #ifndef REPLAY_POOL_H
 #define REPLAY_POOL_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct replay_pool;
 
@@ -32,5 +34,8 @@ void replay_pool_start(struct replay_pool *pool);
 /* Returns when the round is done, at once when there is none. What the tasks wrote is seen by the
  * caller. */
 void replay_pool_wait(struct replay_pool *pool);
+
+/* The same, for @timeout_ns at most. False: the round goes on. */
+bool replay_pool_wait_for(struct replay_pool *pool, uint64_t timeout_ns);
 
 #endif

@@ -19,6 +19,9 @@
 #include "replay/pool.h"
 #include "replay/source.h"
 
+/* How long a wish to stop, or the progress bar, waits for a view in work. Chosen. */
+#define PROGRESS_NS UINT64_C(50000000)
+
 /* One of the two is set. */
 struct runner {
     struct replay_kernel *kernel;
@@ -224,12 +227,31 @@ static int prepare(struct replay *replay, unsigned turn)
     return code;
 }
 
+/* Waits for the view in work, for as long as nobody asks to stop. */
+static int wait_for_view(struct replay *replay)
+{
+    int code = MGLRU_OK;
+    while (code == MGLRU_OK && !replay_pool_wait_for(replay->pool, PROGRESS_NS))
+        code = report_progress(replay);
+    if (code == MGLRU_OK)
+        return code;
+    /* A view may take minutes where each access reclaims for long; a baseline's takes some
+     * hundredths of a second. */
+    for (size_t i = 0; i < replay->options->spec_count; i++)
+        if (replay->runners[i].kernel != NULL)
+            replay_kernel_stop(replay->runners[i].kernel);
+    replay_pool_wait(replay->pool);
+    return code;
+}
+
 /* Waits for the view in work. The first run in order that failed speaks for all. */
 static int meet(struct replay *replay)
 {
     if (replay->pool == NULL)
         return MGLRU_OK;
-    replay_pool_wait(replay->pool);
+    int stopped = wait_for_view(replay);
+    if (stopped != MGLRU_OK)
+        return stopped;
     for (size_t i = 0; i < replay->options->spec_count; i++) {
         const struct runner *runner = &replay->runners[i];
         if (runner->code == MGLRU_OK)
@@ -265,7 +287,7 @@ static int pass(struct replay *replay)
             replay_pool_start(replay->pool);
         code = report_progress(replay);
         if (code != MGLRU_OK) {
-            (void)meet(replay);
+            (void)wait_for_view(replay); /* is asked the same, and stops the view */
             return code;
         }
     }

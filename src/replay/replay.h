@@ -97,8 +97,8 @@ struct replay_options {
     bool explain;     /* collect evictions that refaulted later */
     unsigned workers; /* threads over runs; 0: as many as the machine has processors */
 
-    /* Called by the caller's thread after each batch; nonzero: stop with MGLRU_EINTR. May be NULL.
-     */
+    /* Called by the caller's thread after each batch and at least every 50 ms while one is in work;
+     * nonzero, from then on: stop with MGLRU_EINTR. May be NULL. */
     int (*on_progress)(void *context, const struct trace_progress *progress, uint64_t accesses);
     /* Called by the caller's thread with every record in order, ids and times as replayed, names by
      * replay_names_*; requests above REPLAY_VIEW_PAGES_MAX come in pieces. A MGLRU_E code ends the

@@ -305,6 +305,41 @@ static void a_wish_to_stop_ends_the_replay(void **state)
     unlink(trace.path);
 }
 
+static int stop_at_the_third(void *context, const struct trace_progress *progress,
+                             uint64_t accesses)
+{
+    unsigned *calls = context;
+    return ++*calls >= 3;
+}
+
+/* Thousands of memcgs that run out of memory one after the other: seconds of work in one view,
+ * which is asked for its progress every 50 ms. */
+static void a_wish_to_stop_ends_a_long_view(void **state)
+{
+    char path[] = "/tmp/mglru-test-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    FILE *file = fdopen(fd, "w");
+    fprintf(file, "#mglru-trace 1 page_size=4096\n");
+    for (unsigned i = 0; i < 10000; i++)
+        fprintf(file, "a /m%u heap 0\n", i);
+    assert_int_equal(fclose(file), 0);
+    static const struct replay_spec spec = {
+        .policy = "mglru", .model = "7.3", .memory_bytes = 2 << 20};
+    const char *name = path;
+    struct replay_options options;
+    struct replay_result result;
+    struct replay_error error;
+    unsigned calls = 0;
+    options_for(&options, &name, &spec, 1);
+    options.on_progress = stop_at_the_third;
+    options.context = &calls;
+    options.on_miss_bits = NULL;
+    assert_int_equal(replay_run(&options, &result, &error), MGLRU_EINTR);
+    assert_string_equal(error.text, "interrupted");
+    unlink(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -313,6 +348,7 @@ int main(void)
         cmocka_unit_test(the_number_of_threads_changes_nothing),
         cmocka_unit_test(nobody_beats_belady),
         cmocka_unit_test(a_wish_to_stop_ends_the_replay),
+        cmocka_unit_test(a_wish_to_stop_ends_a_long_view),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
