@@ -51,7 +51,7 @@ static void handle_high(struct mglru_cache *cache, struct memcg *memcg, unsigned
             /* The penalty of facts 6.3 exceeds 10 ms once 1.3 % is over. */
             throttled |= usage > high + high / 77;
         }
-        if (!throttled)
+        if (!throttled || cache_stopped(cache))
             return;
         memcg_stat_add(memcg, 0, 0, MEMCG_THROTTLED, 1);
         if (!reclaimed && retries-- == 0)
@@ -71,18 +71,23 @@ static int charge(struct mglru_cache *cache, struct mglru_memcg *user, unsigned 
         goto charged;
     for (;;) {
         struct memcg *over = verdict.over;
+        if (cache_stopped(cache))
+            return MGLRU_EINTR;
         raised = memcg_charge_refused(&verdict, raised, true);
         uint64_t work = cache->reclaim.work;
         unsigned long reclaimed = reclaim_pages(cache, over, pages);
         /* Nothing was looked at: all further tries would find the same (T3, T10). */
         bool hopeless = !reclaimed && work == cache->reclaim.work;
         if (memcg_margin(over) < (long)pages) {
-            if (!drained) {
+            bool first = !drained;
+            if (first)
                 memcg_stock_drain_all(over, 0);
-                drained = true;
-            } else if (once) {
-                return MGLRU_EAGAIN;
-            } else if (hopeless || (!(reclaimed && pages <= COSTLY_PAGES) && retries-- == 0)) {
+            drained = true;
+            bool over_still = memcg_margin(over) < (long)pages;
+            bool exhausted = !first && !(reclaimed && pages <= COSTLY_PAGES) && retries-- == 0;
+            if (over_still && (hopeless || exhausted || (once && !first))) {
+                if (once)
+                    return MGLRU_EAGAIN;
                 cache_raise_oom(cache, over);
                 return MGLRU_EOOM;
             }
@@ -187,8 +192,8 @@ int cache_memcg_runs(struct mglru_cache *cache, struct mglru_memcg *user,
 
 /* --- limits that were written (6.4) --------------------------------------------------------- */
 
-/* Reclaims until the usage of @memcg is down to @limit, which a reclaim may see change. False: 16
- * tries more found nothing. */
+/* Reclaims until the usage of @memcg is down to @limit, which a reclaim may see change, or until
+ * somebody wants it to stop. False: 16 tries more found nothing. */
 static bool reclaim_down_to(struct mglru_cache *cache, struct memcg *memcg,
                             const _Atomic long *limit)
 {
@@ -196,7 +201,7 @@ static bool reclaim_down_to(struct mglru_cache *cache, struct memcg *memcg,
     bool drained = false;
     for (;;) {
         long over = page_counter_read(&memcg->memory) - atomic_load_relaxed(limit);
-        if (over <= 0)
+        if (over <= 0 || cache_stopped(cache))
             return true;
         if (!drained) {
             memcg_stock_drain_all(memcg, 0);

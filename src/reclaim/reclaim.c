@@ -155,6 +155,7 @@ void reclaim_shrink_slab(struct lruvec *lruvec, struct scan_control *sc)
     unsigned long allowed = seen_pages(lruvec) >> 3;
     if (nodes <= allowed)
         return;
+    sc->hopeful = true; /* smaller priorities take more */
     unsigned long surplus = nodes - allowed;
     unsigned long deferred = lruvec->deferred_shadow_nodes;
     unsigned long delta = surplus / 2;
@@ -191,7 +192,21 @@ static bool skip_protected(struct scan_control *sc, struct memcg *root, struct m
         return true;
     }
     memcg_raise(memcg, MEMCG_EVENT_LOW);
+    sc->hopeful = true; /* each priority raises it */
     return false;
+}
+
+/* Whether any priority may find pages here. Pages that wait in batches were drained by the shrinker
+ * that ran before. */
+static bool may_yield(const struct lruvec *lruvec)
+{
+    const struct reclaim *reclaim = lruvec->reclaim;
+    long anon = 0, file = 0;
+    for (unsigned zone = 0; zone < MAX_NR_ZONES; zone++) {
+        anon += lruvec->lru_size[zone][LRU_INACTIVE_ANON] + lruvec->lru_size[zone][LRU_ACTIVE_ANON];
+        file += lruvec->lru_size[zone][LRU_INACTIVE_FILE] + lruvec->lru_size[zone][LRU_ACTIVE_FILE];
+    }
+    return file || (anon && reclaim->host->swap_left(reclaim->host_context, lruvec->memcg) > 0);
 }
 
 static void shrink_subtree(struct scan_control *sc, unsigned node)
@@ -205,6 +220,7 @@ static void shrink_subtree(struct scan_control *sc, unsigned node)
             struct lruvec *lruvec = memcg_lruvec(memcg, node);
             reclaim_shrink_lruvec(lruvec, sc);
             reclaim_shrink_slab(lruvec, sc);
+            sc->hopeful = sc->hopeful || may_yield(lruvec);
         }
         if (partial && reclaim_enough(sc)) {
             memcg_iter_break(memcg);
@@ -220,6 +236,7 @@ static void shrink_node(struct scan_control *sc, unsigned node)
     bool classic = !reclaim->enabled || (reclaim->switching && reclaim->model->switch_runs_both);
     sc->counts = (struct scan_counts){0};
     if (!sc->target && reclaim->enabled) {
+        sc->hopeful = true; /* the memcg LRU turns with each priority */
         lru_batch_drain(sc->reclaim);
         memcg_lru_shrink(sc, node);
         if (!classic)
@@ -230,18 +247,39 @@ static void shrink_node(struct scan_control *sc, unsigned node)
     shrink_subtree(sc, node);
 }
 
-static void run_priorities(struct scan_control *sc)
+/* True: the next walk visits every memcg. A shared walk goes on where the last one stopped. */
+static bool walks_all(const struct scan_control *sc)
 {
-    for (sc->priority = DEF_PRIORITY; sc->priority >= 0; sc->priority--) {
+    const struct memcg *root = sc->target ? sc->target : sc->reclaim->tree->root;
+    bool all = true;
+    for (unsigned node = 0; node < sc->reclaim->nodes && !sc->full_walk; node++)
+        all = all && !atomic_load_relaxed(&root->iters[node].position);
+    return all;
+}
+
+/*
+ * Ends at the first priority whose successors would do nothing: it visited every memcg, looked at
+ * no page and left none that they could look at. This keeps out of memory cheap where thousands of
+ * memcgs hold nothing to take. False: it ended so, and another walk would as well.
+ */
+static bool run_priorities(struct scan_control *sc)
+{
+    bool hopeful = true;
+    for (sc->priority = DEF_PRIORITY; sc->priority >= 0 && hopeful; sc->priority--) {
+        uint64_t work = sc->reclaim->work;
+        bool all = walks_all(sc);
         sc->nr_scanned = 0;
+        sc->hopeful = sc->proactive; /* may take anonymous pages against swappiness */
         for (unsigned node = 0; node < sc->reclaim->nodes; node++)
             shrink_node(sc, node);
         if (reclaim_enough(sc))
             break;
         sc->reclaim->host->progress(sc->reclaim->host_context);
+        hopeful = !all || sc->hopeful || work != sc->reclaim->work;
     }
     for (unsigned node = 0; node < sc->reclaim->nodes; node++)
         classic_snapshot(sc, node);
+    return hopeful;
 }
 
 static void init_control(struct scan_control *sc, struct reclaim *reclaim,
@@ -267,11 +305,12 @@ unsigned long reclaim_run(struct reclaim *reclaim, const struct reclaim_request 
 {
     struct scan_control sc;
     init_control(&sc, reclaim, request);
-    run_priorities(&sc);
+    bool hopeful = run_priorities(&sc);
     if (sc.nr_reclaimed)
         return sc.nr_reclaimed;
     sc.full_walk = true;
-    run_priorities(&sc);
+    if (hopeful)
+        run_priorities(&sc);
     if (!sc.nr_reclaimed && sc.skipped_deactivate) {
         sc.force_deactivate = true;
         sc.skipped_deactivate = false;

@@ -46,6 +46,7 @@ struct scan_control {
     bool full_walk;
     bool low_reclaim; /* memory.low is ignored in this pass */
     bool low_skipped;
+    bool hopeful; /* this priority met what a smaller one may take */
     bool force_deactivate;
     bool skipped_deactivate;
     bool may_deactivate[LRU_TYPES];
