@@ -36,6 +36,15 @@
              "try-lock by its owner, waited for by a drainer only")                                \
     RANK_ROW(RSTAT, "rstat", "updated tree of one rstat tree",                                     \
              "leaf but for the flush callback; released between CPUs")                             \
+    RANK_ROW(STORE_CACHE, "store write cache", "what a faulty store holds until a sync",           \
+             "held during transfers of the store below it; never under a spin lock")               \
+    RANK_ROW(STORE_FAULTS, "store faults", "delayed requests and the chances of a faulty store",   \
+             "short; no request completes under it")                                               \
+    RANK_ROW(STORE_RING, "store ring", "submission side and free places of an io_uring",           \
+             "never under a spin lock: the kernel may start the I/O inside")                       \
+    RANK_ROW(STORE_SYNC, "store sync", "one sync of a memory store at a time",                     \
+             "its pages' locks are taken under it one by one")                                     \
+    RANK_ROW(STORE_PAGE, "store page", "pages of a memory store while they are copied", "leaf")    \
     RANK_ROW(SLOT, "thread slots", "numbers of threads", "leaf")
 /* clang-format on */
 

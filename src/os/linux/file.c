@@ -101,7 +101,12 @@ int linux_file_size(struct os_file *file, uint64_t *bytes)
     struct stat info;
     if (fstat(file->fd, &info))
         return MGLRU_EIO;
-    *bytes = (uint64_t)info.st_size;
+    off_t size = info.st_size;
+    if (S_ISBLK(info.st_mode))
+        size = lseek(file->fd, 0, SEEK_END); /* nobody reads at the handle's own position */
+    if (size < 0)
+        return MGLRU_EIO;
+    *bytes = (uint64_t)size;
     return MGLRU_OK;
 }
 
