@@ -18,6 +18,7 @@
 #include <mglru/error.h>
 
 #include "base/check.h"
+#include "layout/grow.h"
 #include "layout/pattern.h"
 #include "layout/text.h"
 
@@ -102,24 +103,6 @@ __attribute__((format(printf, 2, 3))) static int fail(struct reader *reader, con
     snprintf(reader->error->text, sizeof(reader->error->text), "%s:%u: %s", reader->name,
              reader->line, text);
     return MGLRU_EINVAL;
-}
-
-/* Room for one more, all zero, in the array that @array points to. NULL: out of memory. */
-static void *grow(void *array, size_t *count, size_t bytes)
-{
-    char *items;
-    memcpy(&items, array, sizeof(items)); /* a pointer of another type: no plain assignment */
-    /* Powers of 2: the array is full exactly when its count is one. */
-    if ((*count & (*count - 1)) == 0) {
-        items = realloc(items, (*count == 0 ? 1 : *count * 2) * bytes);
-        if (items == NULL)
-            return NULL;
-        memcpy(array, &items, sizeof(items));
-    }
-    char *added = items + *count * bytes;
-    memset(added, 0, bytes);
-    (*count)++;
-    return added;
 }
 
 static bool is_blank(char c)
@@ -269,7 +252,8 @@ static int read_class(struct reader *reader, char *text)
     if (rest == NULL)
         return fail(reader, "expected 'TYPE.FIELD: CLASS', found no ':'");
     struct layout_classes *classes = reader->classes;
-    struct layout_class_rule *rule = grow(&classes->rules, &classes->rule_count, sizeof(*rule));
+    struct layout_class_rule *rule =
+        layout_grow(&classes->rules, &classes->rule_count, sizeof(*rule));
     if (rule == NULL)
         return MGLRU_ENOMEM;
     rule->line = reader->line;
@@ -300,7 +284,8 @@ static int read_group(struct reader *reader, char *text)
     struct layout_classes *classes = reader->classes;
     if (layout_classes_group(classes, subject, subject + type_length + 1) != NULL)
         return fail(reader, "group %s of %s was given twice", subject + type_length + 1, subject);
-    struct layout_group *group = grow(&classes->groups, &classes->group_count, sizeof(*group));
+    struct layout_group *group =
+        layout_grow(&classes->groups, &classes->group_count, sizeof(*group));
     if (group == NULL)
         return MGLRU_ENOMEM;
     group->line = reader->line;
@@ -309,7 +294,7 @@ static int read_group(struct reader *reader, char *text)
     if (group->type == NULL || group->name == NULL)
         return MGLRU_ENOMEM;
     for (char *word; (word = next_word(&rest)) != NULL;) {
-        char **field = grow(&group->fields, &group->field_count, sizeof(*field));
+        char **field = layout_grow(&group->fields, &group->field_count, sizeof(*field));
         if (field == NULL || (*field = strdup(word)) == NULL)
             return MGLRU_ENOMEM;
     }
@@ -377,7 +362,8 @@ static int read_rule(struct reader *reader, char *text)
     if (rest == NULL)
         return fail(reader, "expected 'rule TYPE: ...', found no ':'");
     struct layout_classes *classes = reader->classes;
-    struct layout_demand *demand = grow(&classes->demands, &classes->demand_count, sizeof(*demand));
+    struct layout_demand *demand =
+        layout_grow(&classes->demands, &classes->demand_count, sizeof(*demand));
     if (demand == NULL)
         return MGLRU_ENOMEM;
     demand->line = reader->line;
@@ -407,7 +393,8 @@ static int read_alloc(struct reader *reader, char *text)
     if (rest == NULL)
         return fail(reader, "expected 'alloc TYPE: malloc', 'static' or BYTES, found no ':'");
     struct layout_classes *classes = reader->classes;
-    struct layout_alloc *alloc = grow(&classes->allocs, &classes->alloc_count, sizeof(*alloc));
+    struct layout_alloc *alloc =
+        layout_grow(&classes->allocs, &classes->alloc_count, sizeof(*alloc));
     if (alloc == NULL)
         return MGLRU_ENOMEM;
     alloc->line = reader->line;
@@ -437,7 +424,7 @@ static int read_check(struct reader *reader, char *text)
     struct layout_classes *classes = reader->classes;
     if (*rest == '\0')
         return fail(reader, "expected a type behind 'check'");
-    char **name = grow(&classes->checks, &classes->check_count, sizeof(*name));
+    char **name = layout_grow(&classes->checks, &classes->check_count, sizeof(*name));
     if (name == NULL)
         return MGLRU_ENOMEM;
     *name = strdup(strip_keyword(rest));

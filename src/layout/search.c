@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT */
+/* Weighs orders of members and makes new ones; see search.h. */
+#include "layout/search.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <mglru/error.h>
+
+#include "base/check.h"
+#include "layout/grow.h"
+
+/* First base and number of bases to look at. */
+static uint64_t base_count(const struct layout_conflict_options *options)
+{
+    return options->any_base ? options->line_bytes / LAYOUT_BASE_STEP : 1;
+}
+
+static uint64_t base_at(const struct layout_conflict_options *options, uint64_t index)
+{
+    return options->any_base ? index * LAYOUT_BASE_STEP : options->base_bytes;
+}
+
+/* Lines that two fields share when the object starts at @base. */
+static uint64_t shared_lines(const struct search *search, uint32_t a, uint32_t b, uint64_t base)
+{
+    uint64_t line_bits = search->options->line_bytes * 8;
+    uint64_t at = base * 8;
+    uint64_t first_a = (search->bits[a] + at) / line_bits;
+    uint64_t last_a = (search->bits[a] + at + search->hot[a]->bit_size - 1) / line_bits;
+    uint64_t first_b = (search->bits[b] + at) / line_bits;
+    uint64_t last_b = (search->bits[b] + at + search->hot[b]->bit_size - 1) / line_bits;
+    uint64_t first = first_a > first_b ? first_a : first_b;
+    uint64_t last = last_a < last_b ? last_a : last_b;
+    return last >= first ? last - first + 1 : 0;
+}
+
+static void place_all(struct search *search, const struct shape_order *order)
+{
+    shape_place(&search->shape, order);
+    search->work += search->shape.block_count + search->pair_count;
+    for (size_t i = 0; i < search->hot_count; i++)
+        search->bits[i] = shape_field_bits(&search->shape, &search->places[i]);
+}
+
+bool search_weigh(struct search *search, struct search_state *state)
+{
+    place_all(search, &state->order);
+    state->residual = 0;
+    state->size_bytes = search->shape.structs[0].size_bytes;
+    for (uint64_t b = 0; b < base_count(search->options); b++) {
+        uint64_t base = base_at(search->options, b);
+        for (size_t i = 0; i < search->pair_count; i++) {
+            const struct search_pair *pair = &search->pairs[i];
+            uint64_t lines = shared_lines(search, pair->first, pair->second, base);
+            if (lines > 0 && !pair->known)
+                return false;
+            state->residual += lines * pair->cost;
+        }
+    }
+    return true;
+}
+
+/* True when struct @inner is @owner or lies in it. */
+static bool lies_in(const struct shape *shape, uint32_t inner, uint32_t owner)
+{
+    while (inner > owner)
+        inner = shape->structs[inner].parent;
+    return inner == owner;
+}
+
+uint64_t search_weigh_inside(const struct search *search, uint32_t owner, uint64_t base_bytes)
+{
+    uint64_t residual = 0;
+    uint64_t line_bytes = search->options->line_bytes;
+    uint64_t start = search->shape.structs[owner].bit_offset / 8 % line_bytes;
+    uint64_t base = (base_bytes + line_bytes - start) % line_bytes;
+    for (size_t i = 0; i < search->pair_count; i++) {
+        const struct search_pair *pair = &search->pairs[i];
+        if (lies_in(&search->shape, search->places[pair->first].owner, owner) &&
+            lies_in(&search->shape, search->places[pair->second].owner, owner))
+            residual += pair->cost * shared_lines(search, pair->first, pair->second, base);
+    }
+    return residual;
+}
+
+int search_compare(const struct search_state *a, const struct search_state *b)
+{
+    if (a->residual != b->residual)
+        return a->residual < b->residual ? -1 : 1;
+    if (a->size_bytes != b->size_bytes)
+        return a->size_bytes < b->size_bytes ? -1 : 1;
+    if (a->moved != b->moved)
+        return a->moved < b->moved ? -1 : 1;
+    return (a->awkward > b->awkward) - (a->awkward < b->awkward);
+}
+
+/* 0 is best: behind like members and before unlike ones, as a person would put it. */
+static unsigned awkwardness(const struct search *search, const struct search_state *state,
+                            const struct shape_struct *owner, uint32_t place, uint32_t count)
+{
+    const uint16_t *order = &state->order.order[owner->first_block];
+    uint32_t kind = search->kinds[order[place]];
+    bool like_before = place > 0 && search->kinds[order[place - 1]] == kind;
+    bool like_behind =
+        place + count < owner->block_count && search->kinds[order[place + count]] == kind;
+    if (like_before != like_behind)
+        return like_before ? 0 : 1;
+    return like_before ? 2 : 3;
+}
+
+/* Members of the blocks in places [@from, @from + @count). */
+static unsigned members_of(const struct search *search, const uint16_t *order, uint32_t from,
+                           uint32_t count)
+{
+    unsigned members = 0;
+    for (uint32_t i = from; i < from + count; i++)
+        members += search->shape.blocks[order[i]].member_count;
+    return members;
+}
+
+/* A run of blocks in an order, and the place in the order that it goes to. */
+struct run {
+    uint32_t owner;
+    uint32_t from;
+    uint32_t count;
+    uint32_t to; /* in front of the block that is now in this place */
+};
+
+/* Makes @next from @state by moving @run. */
+static void apply_run(const struct search *search, const struct search_state *state,
+                      const struct run *run, struct search_state *next)
+{
+    const struct shape_struct *owner = &search->shape.structs[run->owner];
+    const uint16_t *old = &state->order.order[owner->first_block];
+    *next = *state;
+    uint16_t *order = &next->order.order[owner->first_block];
+    struct search_move *move = &next->moves[next->move_count++];
+    move->owner = (uint16_t)run->owner;
+    move->count = (uint16_t)run->count;
+    move->before = run->to < owner->block_count ? old[run->to] : UINT16_MAX;
+    memcpy(move->blocks, &old[run->from], run->count * sizeof(*old));
+    uint32_t place = run->to > run->from ? run->to - run->count : run->to;
+    if (run->to > run->from)
+        memmove(&order[run->from], &old[run->from + run->count],
+                (run->to - run->from - run->count) * sizeof(*old));
+    else
+        memmove(&order[run->to + run->count], &old[run->to], (run->from - run->to) * sizeof(*old));
+    memcpy(&order[place], move->blocks, run->count * sizeof(*old));
+    next->moved += members_of(search, order, place, run->count);
+    next->awkward += awkwardness(search, next, owner, place, run->count);
+}
+
+/* Where a search hands its results to. */
+struct sink {
+    void (*found)(void *context, const struct search_state *state);
+    void *context;
+    struct search_state *next;
+};
+
+/* Tries all places for the run of @count blocks at @from. False: the bound of the work was met. */
+static bool try_places(struct search *search, const struct search_state *state, struct run run,
+                       const struct sink *sink)
+{
+    const struct shape_struct *owner = &search->shape.structs[run.owner];
+    const uint16_t *order = &state->order.order[owner->first_block];
+    for (uint32_t to = 0; to <= owner->block_count; to++) {
+        if (to >= run.from && to <= run.from + run.count)
+            continue;
+        /* A pinned first member keeps others from in front of it, a pinned last one from behind. */
+        if (to == owner->block_count && search->shape.blocks[order[to - 1]].pinned)
+            continue;
+        if (to < owner->block_count && to == 0 && search->shape.blocks[order[0]].pinned)
+            continue;
+        if (search->work > SUGGEST_WORK)
+            return false;
+        run.to = to;
+        apply_run(search, state, &run, sink->next);
+        if (search_weigh(search, sink->next) && sink->next->residual < state->residual)
+            sink->found(sink->context, sink->next);
+    }
+    return true;
+}
+
+/* Longest run of like blocks from place @from. */
+static uint32_t run_length(const struct search *search, const struct shape_struct *owner,
+                           const uint16_t *order, uint32_t from)
+{
+    uint32_t end = from;
+    while (end < owner->block_count && end - from < SUGGEST_RUN_MAX &&
+           !search->shape.blocks[order[end]].pinned &&
+           search->kinds[order[end]] == search->kinds[order[from]])
+        end++;
+    return end - from;
+}
+
+bool search_moves(struct search *search, const struct search_state *from,
+                  void (*found)(void *context, const struct search_state *state), void *context)
+{
+    struct search_state next;
+    struct sink sink = {.found = found, .context = context, .next = &next};
+    if (from->move_count == SUGGEST_MOVES_MAX)
+        return true;
+    for (uint32_t i = 0; i < search->shape.struct_count; i++) {
+        const struct shape_struct *owner = &search->shape.structs[i];
+        const uint16_t *order = &from->order.order[owner->first_block];
+        for (uint32_t j = 0; owner->movable && j < owner->block_count; j++) {
+            uint32_t longest = run_length(search, owner, order, j);
+            bool plain = search->kinds[order[j]] == 0;
+            for (uint32_t count = 1; count <= longest; count++) {
+                /* Members about which nothing is said only fill: one, or all there are. */
+                if (plain && count > 1 && count < longest)
+                    continue;
+                struct run run = {.owner = i, .from = j, .count = count};
+                if (!try_places(search, from, run, &sink))
+                    return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* True when struct embedded first is a base class in C: its address is the object's. */
+static void pin_bases(struct shape *shape)
+{
+    for (uint32_t i = 0; i < shape->struct_count; i++) {
+        struct shape_block *first = &shape->blocks[shape->structs[i].first_block];
+        if (shape->structs[i].block_count > 0 && shape->structs[i].type->members[0].type != NULL &&
+            shape->structs[i].type->members[0].dim_count == 0)
+            first->pinned = true;
+    }
+}
+
+static bool same_use(const struct layout_use *a, const struct layout_use *b)
+{
+    return a->class == b->class && (a->class == LAYOUT_CLASS_READ ||
+                                    a->class == LAYOUT_CLASS_ATOMIC || layout_use_excludes(a, b));
+}
+
+/* Numbers the blocks by the class of their hot fields; blocks with several classes stay alone. */
+static void number_kinds(struct search *search)
+{
+    uint32_t kinds = 0;
+    uint32_t *kind_of = search->kinds;
+    for (size_t i = 0; i < search->hot_count; i++) {
+        uint32_t block = search->places[i].block;
+        uint32_t kind = 0;
+        for (size_t j = 0; j < i && kind == 0; j++)
+            if (same_use(search->hot[i]->use, search->hot[j]->use))
+                kind = kind_of[search->places[j].block];
+        if (kind == 0)
+            kind = ++kinds;
+        kind_of[block] = kind_of[block] == 0 || kind_of[block] == kind ? kind : ++kinds;
+    }
+    /* A block around others is itself as good as alone: its members are moved instead. */
+    for (uint32_t i = 0; i < search->shape.block_count; i++)
+        if (search->shape.blocks[i].child != 0)
+            kind_of[i] = ++kinds;
+}
+
+/* True when the two share a line at some base that is looked at. */
+static bool meet(const struct search *search, uint32_t a, uint32_t b)
+{
+    for (uint64_t i = 0; i < base_count(search->options); i++)
+        if (shared_lines(search, a, b, base_at(search->options, i)) > 0)
+            return true;
+    return false;
+}
+
+static int list_pairs(struct search *search)
+{
+    for (uint32_t i = 0; i < search->hot_count; i++)
+        for (uint32_t j = i + 1; j < search->hot_count; j++) {
+            struct layout_pair judged;
+            if (!layout_pair_judge(search->hot[i], search->hot[j], &judged) ||
+                layout_verdict_weight(judged.verdict) == 0)
+                continue;
+            struct search_pair *pair =
+                layout_grow(&search->pairs, &search->pair_count, sizeof(*pair));
+            if (pair == NULL)
+                return MGLRU_ENOMEM;
+            pair->first = i;
+            pair->second = j;
+            pair->cost = (uint64_t)layout_verdict_weight(judged.verdict) *
+                         search->hot[i]->use->weight * search->hot[j]->use->weight;
+            pair->known = meet(search, i, j);
+        }
+    return MGLRU_OK;
+}
+
+int search_begin(struct search *search, const struct layout_map *map,
+                 const struct layout_conflict_options *options, struct search_state *start)
+{
+    memset(search, 0, sizeof(*search));
+    memset(start, 0, sizeof(*start));
+    search->map = map;
+    search->options = options;
+    search->hot = calloc(SUGGEST_HOT_MAX, sizeof(*search->hot));
+    search->places = calloc(SUGGEST_HOT_MAX, sizeof(*search->places));
+    search->bits = calloc(SUGGEST_HOT_MAX, sizeof(*search->bits));
+    search->kinds = calloc(SHAPE_BLOCKS_MAX, sizeof(*search->kinds));
+    int code = shape_build(map->type, &search->shape);
+    if (search->hot == NULL || search->places == NULL || search->bits == NULL ||
+        search->kinds == NULL || code != MGLRU_OK)
+        return MGLRU_ENOMEM;
+    for (size_t i = 0; i < map->field_count && search->hot_count < SUGGEST_HOT_MAX; i++) {
+        const struct layout_field *field = &map->fields[i];
+        if (layout_field_hot(field) && field->bit_size > 0 &&
+            shape_find(&search->shape, field, &search->places[search->hot_count]))
+            search->hot[search->hot_count++] = field;
+    }
+    pin_bases(&search->shape);
+    number_kinds(search);
+    shape_order_reset(&search->shape, &start->order);
+    place_all(search, &start->order);
+    code = list_pairs(search);
+    bool sound = code == MGLRU_OK && search_weigh(search, start);
+    MGLRU_ASSERT(sound || code != MGLRU_OK);
+    return code;
+}
+
+void search_end(struct search *search)
+{
+    shape_free(&search->shape);
+    free(search->hot);
+    free(search->places);
+    free(search->bits);
+    free(search->pairs);
+    free(search->kinds);
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Searches orders of members: one state is an order, what it costs and the steps that led there.
+ *
+ * Idea: a beam search. From each of the best few orders every move of a run of like neighbours to
+ * every place of its struct is tried. What is weighed stands in suggest.h.
+ *
+ * Private to layout/. One thread per search.
+ */
+#ifndef LAYOUT_SEARCH_H
+#define LAYOUT_SEARCH_H
+
+#include "layout/shape.h"
+#include "layout/suggest.h"
+
+/* Placing one block costs one step. Chosen: a second on a slow machine. */
+#define SUGGEST_WORK UINT64_C(60000000)
+
+struct search_move {
+    uint16_t owner; /* struct */
+    uint16_t count;
+    uint16_t before; /* block; UINT16_MAX: end */
+    uint16_t blocks[SUGGEST_RUN_MAX];
+};
+
+struct search_state {
+    struct shape_order order;
+    struct search_move moves[SUGGEST_MOVES_MAX];
+    uint16_t stated_blocks[SUGGEST_ALIGNS_MAX];
+    unsigned move_count;
+    unsigned stated_count;
+    uint64_t residual;
+    uint64_t size_bytes;
+    unsigned moved;   /* members */
+    unsigned awkward; /* how ill the moved ones fit their new neighbours; breaks ties */
+    bool luck;
+};
+
+/* Two hot fields that fight when they share a line. */
+struct search_pair {
+    uint32_t first, second; /* into hot */
+    uint64_t cost;          /* a line */
+    bool known;             /* they fight already, at some base that is looked at */
+};
+
+struct search {
+    const struct layout_map *map;
+    const struct layout_conflict_options *options;
+    struct shape shape;
+    const struct layout_field **hot;
+    struct shape_field *places; /* of the hot fields */
+    uint64_t *bits;             /* result of placing: absolute offset of each */
+    struct search_pair *pairs;
+    uint32_t *kinds; /* by block: like neighbours have the same number */
+    size_t hot_count;
+    size_t pair_count;
+    uint64_t work;
+};
+
+/* Prepares the search and weighs the order as it is into @start. 0; MGLRU_ENOMEM. */
+int search_begin(struct search *search, const struct layout_map *map,
+                 const struct layout_conflict_options *options, struct search_state *start);
+void search_end(struct search *search);
+
+/* Weighs the order of @state. False: it has a new fight. */
+bool search_weigh(struct search *search, struct search_state *state);
+
+/* What the fields inside struct @owner cost each other when it starts @base_bytes behind a line's
+ * start, after search_weigh(). */
+uint64_t search_weigh_inside(const struct search *search, uint32_t owner, uint64_t base_bytes);
+
+/* Calls @found for each move from @from that leaves less residual. Returns false when the bound of
+ * the work was met. */
+bool search_moves(struct search *search, const struct search_state *from,
+                  void (*found)(void *context, const struct search_state *state), void *context);
+
+/* Negative when @a is better. */
+int search_compare(const struct search_state *a, const struct search_state *b);
+
+#endif
