@@ -90,13 +90,13 @@ struct mglru_store_request {
     int error;
     uint64_t done; /* READ, WRITE: bytes moved; a read that met the end moved less than asked for */
 
-    /* Used by the library (first two lines) and by the store while it has the request. */
+    /* Used by the library; next and store_data by the store while it has the request. */
     struct mglru_store *store;
-    struct mglru_store_request *next;
     uint32_t piece;
     uint32_t reserved;
     size_t piece_done;
-    void *store_data[2];
+    struct mglru_store_request *next;
+    uint64_t store_data[3];
 };
 
 /* What a store can do. Zero-initialise, set size and what differs from the defaults. */

@@ -71,8 +71,8 @@ MGLRU_API int mglru_store_uring_open(const struct mglru_store_file_options *opti
 /*
  * Faults over another store, for tests: every fault is drawn from the seed and the number of the
  * request, so that one thread, or a simulated machine, repeats a run exactly. Chances are in parts
- * per million of the requests they apply to. Asynchronous (some requests are delayed); what it does
- * to the base it does one request at a time.
+ * per million of the requests they apply to; a transfer that stopped short and goes on counts anew.
+ * Asynchronous (some requests are delayed); what it does to the base it does one by one.
  *
  * With volatile_cache it is a drive with a cache of its own that loses power: writes, punches and
  * truncates are held until a sync and reach the base early in any order (destage_ppm), a whole page
@@ -99,7 +99,7 @@ struct mglru_store_faulty_options {
                                    page_bytes; 0: pages are never torn */
 };
 
-/* What was injected so far, in requests unless said. */
+/* What happened so far, in requests unless said. */
 struct mglru_store_faulty_counts {
     size_t size; /* sizeof(struct mglru_store_faulty_counts), set by the caller */
     uint64_t requests;
@@ -118,8 +118,8 @@ struct mglru_store_faulty_counts {
 
 /*
  * Opens faults over @base, which stays the caller's: it is closed after this store and not used
- * meanwhile, except after a power cut. Also MGLRU_EINVAL: a base that asks for an alignment above
- * one sector or page; volatile_cache over a base that has it already.
+ * meanwhile, except after a power cut. Also MGLRU_EINVAL: a base that is a faulty store itself, or
+ * that asks for an alignment; or the base's error when asked for its size.
  */
 MGLRU_API int mglru_store_faulty_open(struct mglru_store *base,
                                       const struct mglru_store_faulty_options *options,

@@ -386,7 +386,7 @@ static void note_done(struct mglru_store_request *request)
     atomic_store_release((_Atomic uint32_t *)request->context, 1);
 }
 
-static int run(struct mglru_store *store, struct mglru_store_request *request)
+int store_run(struct mglru_store *store, struct mglru_store_request *request)
 {
     _Atomic uint32_t ended;
     atomic_store_relaxed(&ended, 0);
@@ -402,7 +402,7 @@ int mglru_store_read(struct mglru_store *store, uint64_t offset, const struct mg
 {
     struct mglru_store_request request = {
         .op = MGLRU_STORE_READ, .offset = offset, .vec = vec, .count = count};
-    return run(store, &request);
+    return store_run(store, &request);
 }
 
 int mglru_store_write(struct mglru_store *store, uint64_t offset, const struct mglru_store_vec *vec,
@@ -410,26 +410,26 @@ int mglru_store_write(struct mglru_store *store, uint64_t offset, const struct m
 {
     struct mglru_store_request request = {
         .op = MGLRU_STORE_WRITE, .offset = offset, .vec = vec, .count = count};
-    return run(store, &request);
+    return store_run(store, &request);
 }
 
 int mglru_store_sync(struct mglru_store *store)
 {
     struct mglru_store_request request = {.op = MGLRU_STORE_SYNC};
-    return run(store, &request);
+    return store_run(store, &request);
 }
 
 int mglru_store_punch(struct mglru_store *store, uint64_t offset, uint64_t bytes)
 {
     struct mglru_store_request request = {
         .op = MGLRU_STORE_PUNCH, .offset = offset, .bytes = bytes};
-    return run(store, &request);
+    return store_run(store, &request);
 }
 
 int mglru_store_truncate(struct mglru_store *store, uint64_t bytes)
 {
     struct mglru_store_request request = {.op = MGLRU_STORE_TRUNCATE, .offset = bytes};
-    return run(store, &request);
+    return store_run(store, &request);
 }
 
 /* ---- Life ---- */

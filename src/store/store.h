@@ -14,6 +14,9 @@ uint64_t store_vec_bytes(const struct mglru_store_vec *vec, uint32_t count);
 /* Bytes of a transfer that are still to be moved; 0 for other requests. */
 uint64_t store_bytes_left(const struct mglru_store_request *request);
 
+/* Submits @request, waits for it, and returns its error; complete and context become the call's. */
+int store_run(struct mglru_store *store, struct mglru_store_request *request);
+
 /*
  * Reads an option struct that may be older or newer than this library: zeroes @full, then copies
  * what both know. @given begins with its size_t size. MGLRU_EINVAL: smaller than @oldest.
