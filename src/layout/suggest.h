@@ -70,7 +70,7 @@ struct layout_suggestions {
 };
 
 /*
- * Proposes for the type of @map. @suggestions: filled in; the caller frees it; empty after an error.
+ * Proposes for the type of @map. @suggestions: empty after an error; the caller frees it.
  * 0; MGLRU_ENOMEM.
  */
 int layout_suggest(const struct layout_map *map, const struct layout_conflict_options *options,

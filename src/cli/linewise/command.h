@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* What the subcommands of linewise share: exit statuses and how they fail. */
+#ifndef CLI_LINEWISE_COMMAND_H
+#define CLI_LINEWISE_COMMAND_H
+
+enum linewise_status {
+    LINEWISE_CLEAN = 0,
+    LINEWISE_FOUND = 1,      /* fights, or a broken rule */
+    LINEWISE_USAGE = 2,      /* usage or bad input */
+    LINEWISE_ENVIRONMENT = 3 /* the environment refused: permission, missing feature, full disk */
+};
+
+/* Subcommands; argv[0] is the name of the subcommand. Return an exit status. */
+int linewise_conflicts(int argc, char **argv);
+
+/* Prints "linewise COMMAND: TEXT" as one line on stderr and returns @status. Control characters, as
+ * file names may have them, are shown as '?'. */
+int linewise_fail(const char *command, int status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Exit status that a MGLRU_E code means. */
+int linewise_status_of(int code);
+
+#endif
