@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The volatile write cache of held.h: a hash table of pages, and a list of them by age. */
+/* The write cache of held.h: a hash table of pages, and a list of them by age. */
 #include "store/held.h"
 
 #include <stdlib.h>

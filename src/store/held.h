@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The volatile write cache of a faulty store: pages that were changed and did not reach the base.
+ * The write cache of a faulty store: pages that were changed and did not reach the base.
  *
  *   (none) --write, zero, truncate--> PENDING --sync, destage--> (none)
  *   PENDING --a sync that failed--> FORGOTTEN --write--> PENDING
