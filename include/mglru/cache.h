@@ -64,8 +64,7 @@ enum mglru_event_kind {
 enum mglru_evict_rule {
     MGLRU_EVICT_OLDEST = 1,  /* oldest generation, tier not protected */
     MGLRU_EVICT_SECOND_PASS, /* came back from the retry of a batch */
-    MGLRU_EVICT_CLASSIC,     /* tail of the classic inactive list */
-    MGLRU_EVICT_WRITEBACK    /* became clean after writeback and was rotated to the tail */
+    MGLRU_EVICT_CLASSIC      /* tail of the classic inactive list */
 };
 
 /* What happened; valid during the callback only. Fields that do not apply are 0. */

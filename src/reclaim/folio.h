@@ -69,7 +69,6 @@ struct folio {
     struct page_mapping *mapping; /* never NULL while the folio lives */
     uint64_t index;               /* first page in the mapping, a multiple of 1 << order */
     uint32_t map_count;           /* page table entries that map pages of it */
-    uint32_t swap_slot;           /* slot + 1 while SWAPCACHE, else 0 */
     uint64_t evict_note;          /* generation when isolated; for the host's events */
 };
 _Static_assert(sizeof(struct folio) == 64, "a folio is one cache line, so that a walk touches one");

@@ -15,14 +15,10 @@
 /* Retries of a charge and of a limit write before giving up (facts 6.3). */
 #define MAX_RECLAIM_RETRIES 16
 
-/* What one batch came to; decides about flushers. */
+/* What one batch came to, in pages. The kernel counts more, to throttle who reclaims; here a write
+ * takes no time (host->progress ends it between two priorities), so nothing waits. */
 struct scan_counts {
-    unsigned long dirty;
-    unsigned long unqueued_dirty;
-    unsigned long congested;
-    unsigned long writeback;
-    unsigned long immediate;
-    unsigned long file_taken;
+    unsigned long unqueued_dirty; /* of files, and nobody writes them: all of them wakes flushers */
     unsigned long taken;
     unsigned long pageout;
 };
@@ -245,6 +241,12 @@ unsigned long reclaim_protected_scan(const struct lruvec *lruvec, struct scan_co
 void reclaim_shrink_lruvec(struct lruvec *lruvec, struct scan_control *sc);
 void reclaim_shrink_slab(struct lruvec *lruvec, struct scan_control *sc);
 bool reclaim_enough(const struct scan_control *sc);
+/* True: the whole machine is reclaimed from, also by memory.reclaim of the root. Then the memcg LRU
+ * says whose turn it is. */
+static inline bool reclaim_is_global(const struct scan_control *sc)
+{
+    return !sc->target || memcg_is_root(sc->target);
+}
 
 /* --- verify.c ------------------------------------------------------------------------------ */
 

@@ -16,29 +16,9 @@ enum verdict { VERDICT_FREE, VERDICT_KEEP, VERDICT_ACTIVATE };
 
 static void count_io_state(struct scan_control *sc, const struct folio *folio)
 {
-    unsigned long pages = (unsigned long)folio_pages(folio);
     bool dirty = folio_test(folio, FOLIO_DIRTY) && folio_type(folio) == LRU_TYPE_FILE;
-    bool writeback = folio_test(folio, FOLIO_WRITEBACK);
-    if (dirty || writeback)
-        sc->counts.dirty += pages;
-    if (dirty && !writeback)
-        sc->counts.unqueued_dirty += pages;
-    if (writeback && folio_test(folio, FOLIO_RECLAIM))
-        sc->counts.congested += pages;
-    if (folio_type(folio) == LRU_TYPE_FILE)
-        sc->counts.file_taken += pages;
-}
-
-/* Under writeback: it comes back to the tail when the write ends (row 18). */
-static enum verdict judge_writeback(struct scan_control *sc, struct folio *folio)
-{
-    unsigned long pages = (unsigned long)folio_pages(folio);
-    if (sc->background && folio_test(folio, FOLIO_RECLAIM))
-        sc->counts.immediate += pages;
-    else
-        sc->counts.writeback += pages;
-    folio_set(folio, FOLIO_RECLAIM);
-    return VERDICT_ACTIVATE;
+    if (dirty && !folio_test(folio, FOLIO_WRITEBACK))
+        sc->counts.unqueued_dirty += (unsigned long)folio_pages(folio);
 }
 
 /* An anonymous folio needs a swap slot; KEEP and ACTIVATE mean that it got none. */
@@ -96,8 +76,10 @@ static enum verdict judge(struct scan_control *sc, struct folio *folio)
         folio_test(folio, FOLIO_REFERENCED))
         return VERDICT_KEEP;
     count_io_state(sc, folio);
-    if (folio_test(folio, FOLIO_WRITEBACK))
-        return judge_writeback(sc, folio);
+    if (folio_test(folio, FOLIO_WRITEBACK)) {
+        folio_set(folio, FOLIO_RECLAIM); /* back to the tail when the write ends (row 18) */
+        return VERDICT_ACTIVATE;
+    }
 
     bool exec = false;
     int young = folio->map_count ? mm_referenced(sc, folio, &exec) : 0;

@@ -215,8 +215,6 @@ static const char *rule_text(unsigned rule)
         return "second pass";
     case MGLRU_EVICT_CLASSIC:
         return "inactive tail";
-    case MGLRU_EVICT_WRITEBACK:
-        return "after writeback";
     default:
         return "unknown";
     }
