@@ -232,7 +232,7 @@ static bool shrink_loop(struct lruvec *lruvec, struct scan_control *sc)
         if (scanned >= (unsigned long)target)
             return false;
         /* Reclaim of a memcg's limit is never cut short here. */
-        if (!sc->target && reclaim_enough(sc))
+        if (reclaim_is_global(sc) && reclaim_enough(sc))
             return false;
     }
 }

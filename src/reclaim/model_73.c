@@ -232,7 +232,7 @@ static bool shrink(struct lruvec *lruvec, struct scan_control *sc)
         unsigned long delta = eviction_run(lruvec, sc, swappiness, batch);
         if (!delta || reclaim_enough(sc))
             break;
-        if (!sc->target && aged)
+        if (reclaim_is_global(sc) && aged)
             break; /* fairness between memcgs comes from the rotation */
         left -= (long)delta;
     }

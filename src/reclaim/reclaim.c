@@ -230,14 +230,30 @@ static void shrink_subtree(struct scan_control *sc, unsigned node)
     }
 }
 
+/* Global reclaim of many pages begins where one turn of the memcg LRU can yield them (2.9). */
+static void raise_priority(struct scan_control *sc, unsigned node)
+{
+    struct memcg *root = sc->reclaim->tree->root;
+    if (sc->priority != DEF_PRIORITY || sc->nr_to_reclaim < MIN_LRU_BATCH)
+        return;
+    long pages = memcg_stat_exact(root, node, MEMCG_INACTIVE_FILE);
+    if (reclaim_swappiness(memcg_lruvec(root, node), sc))
+        pages += memcg_stat_exact(root, node, MEMCG_INACTIVE_ANON);
+    int priority = (int)bits_fls((uint64_t)pages) - 1 - (int)bits_fls(sc->nr_to_reclaim - 1);
+    sc->priority = priority < DEF_PRIORITY / 2 ? DEF_PRIORITY / 2
+                   : priority > DEF_PRIORITY   ? DEF_PRIORITY
+                                               : priority;
+}
+
 static void shrink_node(struct scan_control *sc, unsigned node)
 {
     const struct reclaim *reclaim = sc->reclaim;
     bool classic = !reclaim->enabled || (reclaim->switching && reclaim->model->switch_runs_both);
     sc->counts = (struct scan_counts){0};
-    if (!sc->target && reclaim->enabled) {
+    if (reclaim_is_global(sc) && reclaim->enabled) {
         sc->hopeful = true; /* the memcg LRU turns with each priority */
         lru_batch_drain(sc->reclaim);
+        raise_priority(sc, node);
         memcg_lru_shrink(sc, node);
         if (!classic)
             return;

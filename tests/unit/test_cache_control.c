@@ -332,6 +332,40 @@ static void reclaim_takes_bytes_and_a_swappiness(void **state)
     mglru_cache_destroy(bench.cache);
 }
 
+/* The whole machine: the memcg LRU gives the turns. A memcg below its memory.low is passed over
+ * once; its second turn takes from it and says so (mglru-facts 5). 6.12 does not know what is low
+ * when nobody computed it before (row 23). */
+static void reclaim_of_the_root_goes_by_the_memcg_lru(void **state)
+{
+    static const char *const models[] = {"6.12", "7.3", "next", "ours"};
+    for (size_t m = 0; m < MGLRU_ARRAY_LEN(models); m++) {
+        struct bench bench;
+        struct mglru_memcg *other;
+        create(&bench, models[m], false);
+        assert_int_equal(access_pages(&bench, MGLRU_READ, 4000), 0);
+        assert_int_equal(put(bench.parent, "memory.low", "max"), 0);
+        assert_int_equal(put(bench.memcg, "memory.low", "max"), 0);
+        assert_int_equal(mglru_memcg_create(bench.cache, "/c", &other), 0);
+        struct bench beside = bench;
+        beside.memcg = other;
+        struct mglru_mapping *mapping;
+        assert_int_equal(mglru_mapping_create(bench.cache, "m", MGLRU_FILE, 0, &mapping), 0);
+        assert_int_equal(mglru_file_open(mapping, other, &beside.file), 0);
+        assert_int_equal(access_pages(&beside, MGLRU_READ, 4000), 0);
+        assert_int_equal(put(bench.root, "memory.reclaim", "14M"), 0);
+        bool heeds = strcmp(models[m], "6.12") != 0;
+        unsigned long left = (unsigned long)page_counter_read(&bench.memcg->memcg->memory);
+        assert_in_range(left, heeds ? 3000 : 1000, heeds ? 4000 : 3000);
+        assert_int_equal(memcg_events(bench.memcg->memcg, MEMCG_EVENT_LOW) > 0, heeds);
+        assert_null(cache_verify(bench.cache));
+        assert_int_equal(put(bench.root, "memory.reclaim", "1G"), MGLRU_EAGAIN);
+        assert_true(page_counter_read(&bench.memcg->memcg->memory) < 200);
+        assert_true(page_counter_read(&other->memcg->memory) < 200);
+        assert_null(cache_verify(bench.cache));
+        mglru_cache_destroy(bench.cache);
+    }
+}
+
 /* --- what is shown -------------------------------------------------------------------------- */
 
 static void counters_and_peaks_are_shown_in_bytes(void **state)
@@ -518,6 +552,7 @@ int main(void)
         cmocka_unit_test(swappiness_is_0_to_200),
         cmocka_unit_test(oom_group_is_0_or_1),
         cmocka_unit_test(reclaim_takes_bytes_and_a_swappiness),
+        cmocka_unit_test(reclaim_of_the_root_goes_by_the_memcg_lru),
         cmocka_unit_test(counters_and_peaks_are_shown_in_bytes),
         cmocka_unit_test(events_name_what_happened_below),
         cmocka_unit_test(stat_has_a_line_for_each_name),
