@@ -26,6 +26,12 @@ static unsigned long limit_pages(const struct memcg *memcg)
     return (unsigned long)least;
 }
 
+/* Rounded down, for any number of pages. */
+static unsigned long percent_of(unsigned long pages, unsigned percent)
+{
+    return pages / 100 * percent + pages % 100 * percent / 100;
+}
+
 static struct mglru_memcg *folio_user(const struct folio *folio)
 {
     return memcg_user(folio->lruvec->memcg);
@@ -46,9 +52,9 @@ void writeback_dirty(struct mglru_cache *cache, struct folio *folio, uint64_t pa
     user->dirty_pages += (unsigned long)folio_pages(folio);
     lruvec_stat(folio->lruvec, MEMCG_FILE_DIRTY, folio_pages(folio));
     unsigned long limit = limit_pages(user->memcg);
-    if (user->dirty_pages > limit / 100 * DIRTY_BACKGROUND_PERCENT)
+    if (user->dirty_pages > percent_of(limit, DIRTY_BACKGROUND_PERCENT))
         writeback_start(cache, user->memcg, UINT64_MAX);
-    if (user->dirty_pages > limit / 100 * DIRTY_PERCENT)
+    if (user->dirty_pages > percent_of(limit, DIRTY_PERCENT))
         writeback_finish(cache); /* the writer waits */
 }
 
