@@ -223,6 +223,8 @@ int readahead_sync(struct mglru_cache *cache, struct mglru_file *file, uint64_t 
                    uint32_t left);
 /* The same for a fault through a mapping: reads around the page. */
 int readahead_around(struct mglru_cache *cache, struct mglru_file *file, uint64_t page);
+/* A fault through a mapping found @folio: reads on where it is marked. @folio stays. */
+void readahead_mapped(struct mglru_cache *cache, struct mglru_file *file, struct folio *folio);
 /* Brings one page, no readahead; *@out is its folio, already in the batch of additions. */
 int cache_bring_page(struct mglru_cache *cache, struct mglru_file *file, uint64_t page,
                      bool in_fault, struct folio **out);

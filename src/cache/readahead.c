@@ -2,7 +2,8 @@
 /*
  * Readahead: how much is brought besides the page that was asked for.
  * Linux mm/readahead.c (page_cache_sync_ra, page_cache_async_ra, page_cache_ra_order) and
- * mm/filemap.c (do_sync_mmap_readahead); 6.12 brings single pages, 7.3 large folios.
+ * mm/filemap.c (do_sync_mmap_readahead, do_async_mmap_readahead); 6.12 brings single pages, 7.3
+ * large folios.
  *
  * A window of `size` pages starts at `start`; its page size - async_size from the start is marked,
  * and reading that page brings the next window, up to twice or four times as large.
@@ -191,6 +192,20 @@ void readahead_async(struct mglru_cache *cache, struct mglru_file *file, struct 
     ra->async_size = ra->size;
     ra->order = order + ORDER_STEP;
     read_window(cache, file);
+}
+
+void readahead_mapped(struct mglru_cache *cache, struct mglru_file *file, struct folio *folio)
+{
+    struct readahead *ra = &file->readahead;
+    if (ra->mmap_misses)
+        ra->mmap_misses--;
+    if (!folio_test(folio, FOLIO_READAHEAD))
+        return;
+    bool pinned = folio_test(folio, FOLIO_PINNED);
+    folio_set(folio, FOLIO_PINNED); /* the fault holds it: what is brought must not displace it */
+    readahead_async(cache, file, folio, max_pages(cache));
+    if (!pinned)
+        folio_clear(folio, FOLIO_PINNED);
 }
 
 int readahead_around(struct mglru_cache *cache, struct mglru_file *file, uint64_t page)
