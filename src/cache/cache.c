@@ -115,7 +115,7 @@ static void init_cache(struct mglru_cache *cache, const struct mglru_cache_optio
     cache->reclaim.page_bytes = options->page_bytes;
     cache->reclaim.swap_pages = options->swap_bytes / options->page_bytes;
     cache->reclaim.stat_always = options->stat_flush == MGLRU_STAT_FLUSH_ALWAYS;
-    cache->reclaim.enabled = !options->classic;
+    atomic_store_relaxed(&cache->reclaim.enabled, !options->classic);
     cache->reclaim.mm_walk = !options->classic;
     cache->reclaim.nonleaf = !options->classic;
 }
@@ -206,10 +206,10 @@ static uint64_t add_time(uint64_t a, uint64_t b)
 
 void mglru_cache_set_time(struct mglru_cache *cache, uint64_t now_ns)
 {
-    if (now_ns <= cache->reclaim.now_ns)
+    if (now_ns <= atomic_load_relaxed(&cache->reclaim.now_ns))
         return;
     writeback_finish(cache);
-    cache->reclaim.now_ns = now_ns;
+    atomic_store_relaxed(&cache->reclaim.now_ns, now_ns);
     if (now_ns >= cache->next_dirty_look_ns) {
         cache->next_dirty_look_ns = add_time(now_ns, DIRTY_INTERVAL_NS);
         if (now_ns >= DIRTY_EXPIRE_NS)

@@ -53,7 +53,7 @@ static void handle_high(struct mglru_cache *cache, struct memcg *memcg, unsigned
         }
         if (!throttled || cache_stopped(cache))
             return;
-        memcg_stat_add(memcg, 0, 0, MEMCG_THROTTLED, 1);
+        memcg_stat_add(memcg, cpu_current, 0, MEMCG_THROTTLED, 1);
         if (!reclaimed && retries-- == 0)
             return;
         ask = SWAP_CLUSTER_MAX;
@@ -67,21 +67,21 @@ static int charge(struct mglru_cache *cache, struct mglru_memcg *user, unsigned 
     struct memcg_verdict verdict;
     bool drained = false, raised = false;
     unsigned retries = MAX_RECLAIM_RETRIES;
-    if (MGLRU_LIKELY(memcg_try_charge(memcg, 0, pages, &verdict) == 0))
+    if (MGLRU_LIKELY(memcg_try_charge(memcg, cpu_current, pages, &verdict) == 0))
         goto charged;
     for (;;) {
         struct memcg *over = verdict.over;
         if (cache_stopped(cache))
             return MGLRU_EINTR;
         raised = memcg_charge_refused(&verdict, raised, true);
-        uint64_t work = cache->reclaim.work;
+        uint64_t work = atomic_load_relaxed(&cache->reclaim.work);
         unsigned long reclaimed = reclaim_pages(cache, over, pages);
         /* Nothing was looked at: all further tries would find the same (T3, T10). */
-        bool hopeless = !reclaimed && work == cache->reclaim.work;
+        bool hopeless = !reclaimed && work == atomic_load_relaxed(&cache->reclaim.work);
         if (memcg_margin(over) < (long)pages) {
             bool first = !drained;
             if (first)
-                memcg_stock_drain_all(over, 0);
+                memcg_stock_drain_all(over, cpu_current);
             drained = true;
             bool over_still = memcg_margin(over) < (long)pages;
             bool exhausted = !first && !(reclaimed && pages <= COSTLY_PAGES) && retries-- == 0;
@@ -92,7 +92,7 @@ static int charge(struct mglru_cache *cache, struct mglru_memcg *user, unsigned 
                 return MGLRU_EOOM;
             }
         }
-        if (memcg_try_charge(memcg, 0, pages, &verdict) == 0)
+        if (memcg_try_charge(memcg, cpu_current, pages, &verdict) == 0)
             break;
     }
 charged:
@@ -124,7 +124,7 @@ int cache_charge_kernel(struct mglru_cache *cache, struct mglru_memcg *user, lon
         if (error)
             return error;
         user->kernel_pages++;
-        memcg_stat_add(user->memcg, 0, 0, MEMCG_KERNEL, 1);
+        memcg_stat_add(user->memcg, cpu_current, 0, MEMCG_KERNEL, 1);
     }
     user->kernel_bytes += bytes;
     /* A rest below a page stays in the byte stock until it is a page. Reclaim may have freed some
@@ -133,11 +133,11 @@ int cache_charge_kernel(struct mglru_cache *cache, struct mglru_memcg *user, lon
     while (user->kernel_pages > pages + 1) {
         memcg_uncharge(user->memcg, 1);
         user->kernel_pages--;
-        memcg_stat_add(user->memcg, 0, 0, MEMCG_KERNEL, -1);
+        memcg_stat_add(user->memcg, cpu_current, 0, MEMCG_KERNEL, -1);
     }
     user->slab_lag += bytes;
     if (user->slab_lag > KERNEL_SLAB_LAG_BYTES || user->slab_lag < -KERNEL_SLAB_LAG_BYTES) {
-        memcg_stat_add(user->memcg, 0, 0, MEMCG_SLAB_RECLAIMABLE, user->slab_lag);
+        memcg_stat_add(user->memcg, cpu_current, 0, MEMCG_SLAB_RECLAIMABLE, user->slab_lag);
         user->slab_lag = 0;
     }
     return 0;
@@ -151,8 +151,8 @@ int cache_charge_tables(struct mglru_cache *cache, struct mglru_memcg *user, uns
     if (error)
         return error;
     user->table_pages += pages;
-    memcg_stat_add(user->memcg, 0, 0, MEMCG_KERNEL, (long)pages);
-    memcg_stat_add(user->memcg, 0, 0, MEMCG_PAGETABLES, (long)pages);
+    memcg_stat_add(user->memcg, cpu_current, 0, MEMCG_KERNEL, (long)pages);
+    memcg_stat_add(user->memcg, cpu_current, 0, MEMCG_PAGETABLES, (long)pages);
     return 0;
 }
 
@@ -161,8 +161,8 @@ void cache_uncharge_tables(struct mglru_cache *cache, struct mglru_memcg *user, 
     if (cache->kernel_charge != MGLRU_KERNEL_CHARGE_AUTO)
         return;
     user->table_pages -= pages;
-    memcg_stat_add(user->memcg, 0, 0, MEMCG_KERNEL, -(long)pages);
-    memcg_stat_add(user->memcg, 0, 0, MEMCG_PAGETABLES, -(long)pages);
+    memcg_stat_add(user->memcg, cpu_current, 0, MEMCG_KERNEL, -(long)pages);
+    memcg_stat_add(user->memcg, cpu_current, 0, MEMCG_PAGETABLES, -(long)pages);
     memcg_uncharge(user->memcg, pages);
 }
 
@@ -180,7 +180,7 @@ int cache_memcg_runs(struct mglru_cache *cache, struct mglru_memcg *user,
             if (error)
                 return error;
             user->fixed_pages += step;
-            memcg_stat_add(user->memcg, 0, 0, MEMCG_KERNEL, step);
+            memcg_stat_add(user->memcg, cpu_current, 0, MEMCG_KERNEL, step);
         }
     }
     bool maps = first == MGLRU_MAP_READ || first == MGLRU_MAP_WRITE || first == MGLRU_MAP_EXEC;
@@ -204,7 +204,7 @@ static bool reclaim_down_to(struct mglru_cache *cache, struct memcg *memcg,
         if (over <= 0 || cache_stopped(cache))
             return true;
         if (!drained) {
-            memcg_stock_drain_all(memcg, 0);
+            memcg_stock_drain_all(memcg, cpu_current);
             drained = true;
             continue;
         }

@@ -116,8 +116,8 @@ static void map_present(struct mglru_cache *cache, struct mglru_file *file, stru
     if (!folio_test(folio, FOLIO_SWAPCACHE))
         return;
     folio_clear(folio, FOLIO_SWAPCACHE);
-    lruvec_stat(folio->lruvec, MEMCG_SWAPCACHE, -folio_pages(folio));
-    cache_swap_free(cache, memcg_user(folio->lruvec->memcg), (uint64_t)folio_pages(folio));
+    lruvec_stat(folio_lruvec(folio), MEMCG_SWAPCACHE, -folio_pages(folio));
+    cache_swap_free(cache, memcg_user(folio_lruvec(folio)->memcg), (uint64_t)folio_pages(folio));
 }
 
 /* Small objects of the process, once an open file. */

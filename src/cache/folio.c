@@ -30,15 +30,15 @@ static struct folio *folio_alloc(struct mglru_cache *cache, struct mglru_file *f
     return folio;
 }
 
-static void count_folio(struct folio *folio, long sign)
+static inline void count_folio(struct folio *folio, long sign)
 {
-    lruvec_stat(folio->lruvec, folio_test(folio, FOLIO_ANON) ? MEMCG_NR_ANON : MEMCG_NR_FILE,
+    lruvec_stat(folio_lruvec(folio), folio_test(folio, FOLIO_ANON) ? MEMCG_NR_ANON : MEMCG_NR_FILE,
                 sign * folio_pages(folio));
 }
 
 void cache_folio_free(struct mglru_cache *cache, struct folio *folio)
 {
-    struct memcg *memcg = folio->lruvec->memcg;
+    struct memcg *memcg = folio_lruvec(folio)->memcg;
     unsigned pages = (unsigned)folio_pages(folio);
     slab_free(&cache->folios, folio);
     memcg_uncharge(memcg, pages);
@@ -273,8 +273,9 @@ void cache_folio_drop(struct mglru_cache *cache, struct folio *folio)
         cache_leaf_settle(cache, leaf);
     }
     if (folio_test(folio, FOLIO_SWAPCACHE)) {
-        lruvec_stat(folio->lruvec, MEMCG_SWAPCACHE, -folio_pages(folio));
-        cache_swap_free(cache, memcg_user(folio->lruvec->memcg), (uint64_t)folio_pages(folio));
+        lruvec_stat(folio_lruvec(folio), MEMCG_SWAPCACHE, -folio_pages(folio));
+        cache_swap_free(cache, memcg_user(folio_lruvec(folio)->memcg),
+                        (uint64_t)folio_pages(folio));
     }
     count_folio(folio, -1);
     cache_folio_free(cache, folio);
@@ -289,9 +290,9 @@ static void split_one(struct folio *folio, struct folio *part, uint64_t page)
         *part = *folio;
     part->index = page;
     part->map_count = 0;
-    part->flags &= ~(FOLIO_ORDER_MASK | FOLIO_DIRTY | FOLIO_WRITEBACK | FOLIO_READAHEAD);
-    part->flags |=
+    uint64_t state =
         (leaf->dirty & bit ? FOLIO_DIRTY : 0u) | (leaf->writeback & bit ? FOLIO_WRITEBACK : 0u);
+    folio_change(part, FOLIO_ORDER_MASK | FOLIO_DIRTY | FOLIO_WRITEBACK | FOLIO_READAHEAD, state);
     if (part != folio)
         list_add_tail(&folio->lru, &part->lru);
     int error = leaf_store(leaf, page, (uintptr_t)part);
@@ -302,7 +303,7 @@ bool cache_folio_split(struct mglru_cache *cache, struct folio *folio)
 {
     struct folio *parts[1 << FOLIO_ORDER_MAX] = {folio};
     long pages = folio_pages(folio);
-    struct mglru_memcg *user = memcg_user(folio->lruvec->memcg);
+    struct mglru_memcg *user = memcg_user(folio_lruvec(folio)->memcg);
     bool dirty = folio_test(folio, FOLIO_DIRTY), writeback = folio_test(folio, FOLIO_WRITEBACK);
     /* Large folios do not wait in batches. */
     MGLRU_CHECK(folio_test(folio, FOLIO_LRU) && !folio_test(folio, FOLIO_ANON));
@@ -327,10 +328,10 @@ bool cache_folio_split(struct mglru_cache *cache, struct folio *folio)
         mm_split_folio(parts, pages);
     if (dirty) {
         user->dirty_pages -= (unsigned long)(pages - still_dirty);
-        lruvec_stat(folio->lruvec, MEMCG_FILE_DIRTY, still_dirty - pages);
+        lruvec_stat(folio_lruvec(folio), MEMCG_FILE_DIRTY, still_dirty - pages);
     }
     if (writeback)
-        lruvec_stat(folio->lruvec, MEMCG_FILE_WRITEBACK, still_written - pages);
+        lruvec_stat(folio_lruvec(folio), MEMCG_FILE_WRITEBACK, still_written - pages);
     return true;
 }
 
@@ -355,19 +356,19 @@ static bool host_swap_alloc(void *context, struct folio *folio)
 {
     struct mglru_cache *cache = context;
     uint64_t pages = (uint64_t)folio_pages(folio);
-    struct memcg *memcg = folio->lruvec->memcg;
+    struct memcg *memcg = folio_lruvec(folio)->memcg;
     if (cache->swap_used + pages > cache->reclaim.swap_pages)
         return false;
     if (memcg_try_charge_swap(memcg, (unsigned)pages, NULL))
         return false;
     cache->swap_used += pages;
-    lruvec_stat(folio->lruvec, MEMCG_SWAPCACHE, (long)pages);
+    lruvec_stat(folio_lruvec(folio), MEMCG_SWAPCACHE, (long)pages);
     return true;
 }
 
 static bool host_swap_write(void *context, struct folio *folio)
 {
-    lruvec_stat(folio->lruvec, MEMCG_PSWPOUT, folio_pages(folio));
+    lruvec_stat(folio_lruvec(folio), MEMCG_PSWPOUT, folio_pages(folio));
     return true; /* swap is a RAM disk or as fast: written before the call returns */
 }
 
@@ -385,23 +386,23 @@ static long host_swap_left(void *context, struct memcg *memcg)
 
 static void evict_event(struct mglru_cache *cache, const struct folio *folio)
 {
-    const struct lruvec *lruvec = folio->lruvec;
+    const struct lruvec *lruvec = folio_lruvec(folio);
     enum lru_type type = folio_type(folio);
     uint64_t note = folio->evict_note;
     struct mglru_event event = {
         .kind = MGLRU_EVENT_EVICT,
-        .rule = !cache->reclaim.enabled         ? MGLRU_EVICT_CLASSIC
-                : note & FOLIO_NOTE_SECOND_PASS ? MGLRU_EVICT_SECOND_PASS
-                                                : MGLRU_EVICT_OLDEST,
+        .rule = !reclaim_enabled(&cache->reclaim) ? MGLRU_EVICT_CLASSIC
+                : note & FOLIO_NOTE_SECOND_PASS   ? MGLRU_EVICT_SECOND_PASS
+                                                  : MGLRU_EVICT_OLDEST,
         .memcg = memcg_user(lruvec->memcg),
         .mapping = folio_mapping(folio),
         .index = folio->index,
         .pages = (uint32_t)folio_pages(folio),
         .type = (uint8_t)type,
-        .tier = cache->model->tier[folio->flags & FOLIO_STATE_MASK],
+        .tier = cache->model->tier[folio_flags(folio) & FOLIO_STATE_MASK],
         .folio_seq = note & ~FOLIO_NOTE_SECOND_PASS,
-        .min_seq = lruvec->min_seq[type],
-        .max_seq = lruvec->max_seq,
+        .min_seq = lruvec_min_seq(lruvec, type),
+        .max_seq = lruvec_max_seq(lruvec),
     };
     cache->on_event(cache->on_event_context, &event);
 }
@@ -411,7 +412,7 @@ void cache_refault(struct mglru_cache *cache, struct folio *folio, uint64_t shad
     bool recent = workingset_refault(&cache->reclaim, folio, shadow, in_fault);
     if (!cache->on_event)
         return;
-    const struct lruvec *lruvec = folio->lruvec;
+    const struct lruvec *lruvec = folio_lruvec(folio);
     enum lru_type type = folio_type(folio);
     struct shadow unpacked = workingset_unpack(shadow);
     struct mglru_event event = {
@@ -421,11 +422,11 @@ void cache_refault(struct mglru_cache *cache, struct folio *folio, uint64_t shad
         .index = folio->index,
         .pages = (uint32_t)folio_pages(folio),
         .type = (uint8_t)type,
-        .tier = cache->model->tier[folio->flags & FOLIO_STATE_MASK],
+        .tier = cache->model->tier[folio_flags(folio) & FOLIO_STATE_MASK],
         .recent = recent,
-        .folio_seq = cache->reclaim.enabled ? unpacked.token >> 2 : 0,
-        .min_seq = lruvec->min_seq[type],
-        .max_seq = lruvec->max_seq,
+        .folio_seq = reclaim_enabled(&cache->reclaim) ? unpacked.token >> 2 : 0,
+        .min_seq = lruvec_min_seq(lruvec, type),
+        .max_seq = lruvec_max_seq(lruvec),
     };
     cache->on_event(cache->on_event_context, &event);
 }
@@ -444,7 +445,7 @@ static void host_release(void *context, struct folio *folio, uint64_t shadow)
             cache_leaf_settle(cache, leaf);
     }
     if (folio_test(folio, FOLIO_SWAPCACHE))
-        lruvec_stat(folio->lruvec, MEMCG_SWAPCACHE, -folio_pages(folio));
+        lruvec_stat(folio_lruvec(folio), MEMCG_SWAPCACHE, -folio_pages(folio));
     count_folio(folio, -1);
     slab_free(&cache->folios, folio);
 }
@@ -490,8 +491,8 @@ static void host_on_age(void *context, struct lruvec *lruvec)
     struct mglru_event event = {
         .kind = MGLRU_EVENT_AGE,
         .memcg = user,
-        .min_seq = lruvec->min_seq[LRU_TYPE_FILE],
-        .max_seq = lruvec->max_seq,
+        .min_seq = lruvec_min_seq(lruvec, LRU_TYPE_FILE),
+        .max_seq = lruvec_max_seq(lruvec),
     };
     cache->on_event(cache->on_event_context, &event);
 }

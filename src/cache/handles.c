@@ -53,7 +53,7 @@ static int create_one(struct mglru_cache *cache, const char *path, struct memcg 
         return error;
     error = attach(cache, *out);
     if (error)
-        memcg_offline(*out, 0);
+        memcg_offline(*out, cpu_current);
     return error;
 }
 
@@ -189,7 +189,7 @@ static void drop_owned(struct mglru_mapping *mapping, const struct memcg *memcg)
         for (uint64_t rest = leaf ? leaf->occupied : 0; rest; rest &= rest - 1) {
             uint64_t page = leaf->chunk * INDEX_LEAF_PAGES + (uint64_t)__builtin_ctzll(rest);
             uint64_t slot = *leaf_slot(leaf, page);
-            bool owned = slot_is_folio(slot) ? slot_folio(slot)->lruvec->memcg == memcg
+            bool owned = slot_is_folio(slot) ? folio_lruvec(slot_folio(slot))->memcg == memcg
                                              : workingset_unpack(slot >> 1).owner_id ==
                                                    atomic_load_relaxed(&memcg->id);
             if (owned)
@@ -218,8 +218,8 @@ static void end_processes(struct mglru_memcg *user)
     if (user->table_pages + user->fixed_pages) {
         long pages = user->table_pages + user->fixed_pages;
         memcg_uncharge(user->memcg, (unsigned)pages);
-        memcg_stat_add(user->memcg, 0, 0, MEMCG_KERNEL, -pages);
-        memcg_stat_add(user->memcg, 0, 0, MEMCG_PAGETABLES, -user->table_pages);
+        memcg_stat_add(user->memcg, cpu_current, 0, MEMCG_KERNEL, -pages);
+        memcg_stat_add(user->memcg, cpu_current, 0, MEMCG_PAGETABLES, -user->table_pages);
         user->table_pages = user->fixed_pages = 0;
     }
 }
@@ -246,8 +246,8 @@ static void reparent_kernel(struct mglru_cache *cache, struct mglru_memcg *user)
     if (pages) {
         memcg_charge_force(parent->memcg, (unsigned)pages);
         memcg_uncharge(user->memcg, (unsigned)pages);
-        memcg_stat_add(user->memcg, 0, 0, MEMCG_KERNEL, -pages);
-        memcg_stat_add(parent->memcg, 0, 0, MEMCG_KERNEL, pages);
+        memcg_stat_add(user->memcg, cpu_current, 0, MEMCG_KERNEL, -pages);
+        memcg_stat_add(parent->memcg, cpu_current, 0, MEMCG_KERNEL, pages);
     }
     parent->kernel_pages += pages;
     parent->kernel_bytes += user->kernel_bytes;
@@ -275,7 +275,7 @@ int mglru_memcg_remove(struct mglru_memcg *user)
     }
     reclaim_offline(&cache->reclaim, memcg);
     charge_parent(cache, memcg, -(long)cache->model->memcg_bytes);
-    return memcg_offline(memcg, 0);
+    return memcg_offline(memcg, cpu_current);
 }
 
 const char *mglru_memcg_path(const struct mglru_memcg *user)

@@ -23,7 +23,7 @@ static unsigned long size_of(const struct lruvec *lruvec, uint64_t seq, unsigned
 {
     unsigned long size = 0;
     for (unsigned zone = 0; zone < MAX_NR_ZONES; zone++) {
-        long pages = lruvec->nr_pages[gen_of(seq)][type][zone];
+        long pages = lruvec_nr_pages(lruvec, gen_of(seq), type, zone);
         size += pages > 0 ? (unsigned long)pages : 0;
     }
     return size;
@@ -35,14 +35,14 @@ static void add_tier(const struct lruvec *lruvec, struct text *text, uint64_t se
     for (unsigned type = 0; type < LRU_TYPES; type++) {
         const char *marks = "xxx";
         unsigned long n[3] = {0, 0, 0};
-        if (seq == lruvec->max_seq) {
+        if (seq == lruvec_max_seq(lruvec)) {
             marks = "RTx";
             n[0] = lruvec->avg_refaulted[type][tier];
             n[1] = lruvec->avg_total[type][tier];
-        } else if (seq == lruvec->min_seq[type]) {
+        } else if (seq == lruvec_min_seq(lruvec, type)) {
             marks = "rep";
-            n[0] = lruvec->refaulted[type][tier];
-            n[1] = lruvec->evicted[type][tier];
+            n[0] = atomic_load_relaxed(&lruvec->refaulted[type][tier]);
+            n[1] = atomic_load_relaxed(&lruvec->evicted[type][tier]);
             n[2] = lruvec->protected_pages[type][tier];
         }
         for (unsigned i = 0; i < 3; i++)
@@ -55,7 +55,7 @@ static void add_details(const struct lruvec *lruvec, struct text *text, uint64_t
 {
     for (unsigned tier = 0; tier < MAX_NR_TIERS; tier++)
         add_tier(lruvec, text, seq, tier);
-    bool youngest = seq == lruvec->max_seq;
+    bool youngest = seq == lruvec_max_seq(lruvec);
     const char *marks = youngest ? "TYFA" : "xxxx";
     text_add(text, "                      ");
     for (unsigned i = 0; i < 4; i++)
@@ -67,18 +67,22 @@ static void add_details(const struct lruvec *lruvec, struct text *text, uint64_t
 static void add_lruvec(const struct lruvec *lruvec, struct text *text, bool full)
 {
     const struct reclaim *reclaim = lruvec->reclaim;
-    uint64_t first = lruvec->min_seq[LRU_TYPE_ANON];
-    if (reclaim->model->anon_only && lruvec->min_seq[LRU_TYPE_FILE] < first)
-        first = lruvec->min_seq[LRU_TYPE_FILE];
+    uint64_t first = lruvec_min_seq(lruvec, LRU_TYPE_ANON);
+    if (reclaim->model->anon_only && lruvec_min_seq(lruvec, LRU_TYPE_FILE) < first)
+        first = lruvec_min_seq(lruvec, LRU_TYPE_FILE);
     if (full)
-        first = lruvec->max_seq >= MAX_NR_GENS - 1 ? lruvec->max_seq - (MAX_NR_GENS - 1) : 0;
+        first = lruvec_max_seq(lruvec) >= MAX_NR_GENS - 1
+                    ? lruvec_max_seq(lruvec) - (MAX_NR_GENS - 1)
+                    : 0;
     text_add(text, " node %5u\n", lruvec->node);
-    for (uint64_t seq = first; seq <= lruvec->max_seq; seq++) {
-        uint64_t age = (reclaim->now_ns - lruvec->timestamps[gen_of(seq)]) / 1000000;
+    for (uint64_t seq = first; seq <= lruvec_max_seq(lruvec); seq++) {
+        uint64_t age = (atomic_load_relaxed(&reclaim->now_ns) -
+                        atomic_load_relaxed(&lruvec->timestamps[gen_of(seq)])) /
+                       1000000;
         text_add(text, " %10llu %10llu", (unsigned long long)seq, (unsigned long long)age);
         for (unsigned type = 0; type < LRU_TYPES; type++)
             text_add(text, " %10lu%c", size_of(lruvec, seq, type),
-                     full && seq < lruvec->min_seq[type] ? 'x' : ' ');
+                     full && seq < lruvec_min_seq(lruvec, type) ? 'x' : ' ');
         text_add(text, "\n");
         if (full)
             add_details(lruvec, text, seq);
@@ -102,7 +106,7 @@ void lru_gen_read_enabled(struct mglru_cache *cache, struct text *text)
 {
     const struct reclaim *reclaim = &cache->reclaim;
     text_add(text, "0x%04x\n",
-             (reclaim->enabled ? 1u : 0u) | (reclaim->mm_walk ? 2u : 0u) |
+             (reclaim_enabled(reclaim) ? 1u : 0u) | (reclaim->mm_walk ? 2u : 0u) |
                  (reclaim->nonleaf ? 4u : 0u));
 }
 

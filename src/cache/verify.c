@@ -27,7 +27,7 @@ struct holdings {
 
 static void hold_folio(const struct folio *folio, const struct memcg *memcg, struct holdings *held)
 {
-    if (folio->lruvec->memcg != memcg)
+    if (folio_lruvec(folio)->memcg != memcg)
         return;
     bool anon = folio_test(folio, FOLIO_ANON);
     held->folios += folio_pages(folio);

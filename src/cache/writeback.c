@@ -34,7 +34,7 @@ static unsigned long percent_of(unsigned long pages, unsigned percent)
 
 static struct mglru_memcg *folio_user(const struct folio *folio)
 {
-    return memcg_user(folio->lruvec->memcg);
+    return memcg_user(folio_lruvec(folio)->memcg);
 }
 
 void writeback_dirty(struct mglru_cache *cache, struct folio *folio, uint64_t page)
@@ -43,14 +43,14 @@ void writeback_dirty(struct mglru_cache *cache, struct folio *folio, uint64_t pa
     struct index_leaf *leaf = index_leaf(&folio_mapping(folio)->index, page);
     leaf->dirty |= UINT64_C(1) << (page % INDEX_LEAF_PAGES);
     if (list_empty(&leaf->dirty_link)) {
-        leaf->dirty_since_ns = cache->reclaim.now_ns;
+        leaf->dirty_since_ns = atomic_load_relaxed(&cache->reclaim.now_ns);
         list_add_tail(&cache->dirty_leaves, &leaf->dirty_link);
     }
     if (folio_test(folio, FOLIO_DIRTY))
         return;
     folio_set(folio, FOLIO_DIRTY);
     user->dirty_pages += (unsigned long)folio_pages(folio);
-    lruvec_stat(folio->lruvec, MEMCG_FILE_DIRTY, folio_pages(folio));
+    lruvec_stat(folio_lruvec(folio), MEMCG_FILE_DIRTY, folio_pages(folio));
     unsigned long limit = limit_pages(user->memcg);
     if (user->dirty_pages > percent_of(limit, DIRTY_BACKGROUND_PERCENT))
         writeback_start(cache, user->memcg, UINT64_MAX);
@@ -64,7 +64,7 @@ static void clear_dirty(struct folio *folio)
         return;
     folio_clear(folio, FOLIO_DIRTY);
     folio_user(folio)->dirty_pages -= (unsigned long)folio_pages(folio);
-    lruvec_stat(folio->lruvec, MEMCG_FILE_DIRTY, -folio_pages(folio));
+    lruvec_stat(folio_lruvec(folio), MEMCG_FILE_DIRTY, -folio_pages(folio));
 }
 
 static struct folio *leaf_folio(const struct index_leaf *leaf, unsigned offset)
@@ -97,7 +97,7 @@ static void start_leaf(struct mglru_cache *cache, struct index_leaf *leaf,
         uint64_t bits = folio ? folio_leaf_bits(folio, page) : UINT64_C(1) << offset;
         rest &= ~bits;
         MGLRU_ASSERT(folio && folio_test(folio, FOLIO_DIRTY));
-        if (!folio || !memcg_is_descendant(folio->lruvec->memcg, memcg) ||
+        if (!folio || !memcg_is_descendant(folio_lruvec(folio)->memcg, memcg) ||
             folio_test(folio, FOLIO_WRITEBACK))
             continue;
         leaf->writeback |= leaf->dirty & bits;
@@ -105,7 +105,7 @@ static void start_leaf(struct mglru_cache *cache, struct index_leaf *leaf,
         if (!any_dirty(folio))
             clear_dirty(folio);
         folio_set(folio, FOLIO_WRITEBACK);
-        lruvec_stat(folio->lruvec, MEMCG_FILE_WRITEBACK, folio_pages(folio));
+        lruvec_stat(folio_lruvec(folio), MEMCG_FILE_WRITEBACK, folio_pages(folio));
     }
     if (leaf->writeback && list_empty(&leaf->writeback_link))
         list_add_tail(&cache->writeback_leaves, &leaf->writeback_link);
@@ -127,7 +127,7 @@ void writeback_start(struct mglru_cache *cache, struct memcg *memcg, uint64_t ol
 static void finish_folio(struct folio *folio)
 {
     folio_clear(folio, FOLIO_WRITEBACK);
-    lruvec_stat(folio->lruvec, MEMCG_FILE_WRITEBACK, -folio_pages(folio));
+    lruvec_stat(folio_lruvec(folio), MEMCG_FILE_WRITEBACK, -folio_pages(folio));
     if (!folio_test(folio, FOLIO_RECLAIM))
         return;
     folio_clear(folio, FOLIO_RECLAIM);
@@ -157,7 +157,7 @@ void writeback_forget(struct mglru_cache *cache, struct folio *folio)
     clear_dirty(folio);
     if (folio_test(folio, FOLIO_WRITEBACK)) {
         folio_clear(folio, FOLIO_WRITEBACK);
-        lruvec_stat(folio->lruvec, MEMCG_FILE_WRITEBACK, -folio_pages(folio));
+        lruvec_stat(folio_lruvec(folio), MEMCG_FILE_WRITEBACK, -folio_pages(folio));
     }
     for (uint64_t i = 0; i < (uint64_t)folio_pages(folio); i++) {
         struct index_leaf *leaf = index_leaf(&folio_mapping(folio)->index, folio->index + i);

@@ -291,6 +291,17 @@ void memcg_get(struct memcg *memcg)
         atomic_add_owner(&memcg->refs, 1);
 }
 
+bool memcg_try_get(struct memcg *memcg)
+{
+    struct memcg_tree *tree = memcg->tree;
+    lock_spin_acquire(&tree->lock);
+    bool there = memcg_is_root(memcg) || !list_empty(&memcg->sibling);
+    if (there)
+        memcg_get(memcg);
+    lock_spin_release(&tree->lock);
+    return there;
+}
+
 /* Drops a reference that is not the last; false: it is, and the tree's lock is needed. */
 static bool put_fast(struct memcg *memcg)
 {

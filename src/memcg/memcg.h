@@ -226,6 +226,10 @@ static inline bool memcg_is_root(const struct memcg *memcg)
 /* Takes a reference; the caller has one, or holds the memcg by a charge or a child. */
 void memcg_get(struct memcg *memcg);
 
+/* Takes a reference of a memcg that another lock keeps from being freed. False: it has left the
+ * tree and is about to be. Takes the tree's lock. */
+bool memcg_try_get(struct memcg *memcg);
+
 /* Drops a reference; may free the memcg and then its dying ancestors. */
 void memcg_put(struct memcg *memcg);
 

@@ -30,7 +30,7 @@ static void count_protected(struct lruvec *lruvec, const struct folio *folio, un
 static bool move_zone_per_folio(struct lruvec *lruvec, enum lru_type type, unsigned zone,
                                 unsigned *budget)
 {
-    struct list_node *old = &lruvec->folios[gen_of(lruvec->min_seq[type])][type][zone];
+    struct list_node *old = &lruvec->folios[gen_of(lruvec_min_seq(lruvec, type))][type][zone];
     while (!list_empty(old)) {
         struct folio *folio = folio_of(old->prev);
         unsigned state = generation_state(lruvec, folio);
@@ -55,7 +55,7 @@ static void flush_run(struct list_node *dst, struct list_node *src, struct list_
 static bool move_zone_batched(struct lruvec *lruvec, enum lru_type type, unsigned zone,
                               unsigned *budget)
 {
-    uint64_t oldest = lruvec->min_seq[type];
+    uint64_t oldest = lruvec_min_seq(lruvec, type);
     struct list_node *src = &lruvec->folios[gen_of(oldest)][type][zone];
     struct list_node *dst = &lruvec->folios[gen_of(oldest + 1)][type][zone];
     struct list_node *run_end = NULL;
@@ -80,18 +80,18 @@ static bool move_zone_batched(struct lruvec *lruvec, enum lru_type type, unsigne
             break;
     }
     flush_run(dst, src, &run_end);
-    lruvec->nr_pages[gen_of(oldest)][type][zone] -= moved;
-    lruvec->nr_pages[gen_of(oldest + 1)][type][zone] += moved;
+    atomic_add_owner(&lruvec->nr_pages[gen_of(oldest)][type][zone], -moved);
+    atomic_add_owner(&lruvec->nr_pages[gen_of(oldest + 1)][type][zone], moved);
     return *budget > 0;
 }
 
 static bool move_zone_splice(struct lruvec *lruvec, enum lru_type type, unsigned zone)
 {
-    unsigned old = gen_of(lruvec->min_seq[type]);
-    unsigned next = gen_of(lruvec->min_seq[type] + 1);
+    unsigned old = gen_of(lruvec_min_seq(lruvec, type));
+    unsigned next = gen_of(lruvec_min_seq(lruvec, type) + 1);
     list_splice_tail(&lruvec->folios[next][type][zone], &lruvec->folios[old][type][zone]);
-    lruvec->nr_pages[next][type][zone] += lruvec->nr_pages[old][type][zone];
-    lruvec->nr_pages[old][type][zone] = 0;
+    atomic_add_owner(&lruvec->nr_pages[next][type][zone], lruvec_nr_pages(lruvec, old, type, zone));
+    atomic_store_relaxed(&lruvec->nr_pages[old][type][zone], 0);
     return true;
 }
 
@@ -118,18 +118,19 @@ static bool inc_min_seq(struct lruvec *lruvec, enum lru_type type, int swappines
         !aging_move_oldest(lruvec, type, lruvec->reclaim->aging))
         return false;
     tier_reset(lruvec, type, true);
-    lruvec->min_seq[type]++;
+    lruvec_set_min_seq(lruvec, type, lruvec_min_seq(lruvec, type) + 1);
     return true;
 }
 
 static void begin_generation(struct lruvec *lruvec)
 {
-    unsigned prev = gen_of(lruvec->max_seq - 1);
-    unsigned next = gen_of(lruvec->max_seq + 1);
+    unsigned prev = gen_of(lruvec_max_seq(lruvec) - 1);
+    unsigned next = gen_of(lruvec_max_seq(lruvec) + 1);
     for (unsigned t = 0; t < LRU_TYPES; t++) {
         enum lru_type type = (enum lru_type)t;
         for (unsigned zone = 0; zone < MAX_NR_ZONES; zone++) {
-            long delta = lruvec->nr_pages[prev][type][zone] - lruvec->nr_pages[next][type][zone];
+            long delta = lruvec_nr_pages(lruvec, prev, type, zone) -
+                         lruvec_nr_pages(lruvec, next, type, zone);
             if (!delta)
                 continue;
             lruvec_account(lruvec, lru_list_of(type, false), zone, delta);
@@ -137,49 +138,69 @@ static void begin_generation(struct lruvec *lruvec)
         }
         tier_reset(lruvec, type, false);
     }
-    lruvec->timestamps[next] = lruvec->reclaim->now_ns;
-    lruvec->max_seq++;
-    lruvec->reclaim->work++;
+    atomic_store_relaxed(&lruvec->timestamps[next], atomic_load_relaxed(&lruvec->reclaim->now_ns));
+    lruvec_set_max_seq(lruvec, lruvec_max_seq(lruvec) + 1);
+    reclaim_count(lruvec->reclaim, &lruvec->reclaim->work, 1);
 }
 
-static bool inc_max_seq(struct lruvec *lruvec, uint64_t seq, int swappiness)
+/* @yields: the lock may be given up between two chunks. */
+static bool inc_max_seq(struct lruvec *lruvec, uint64_t seq, int swappiness, bool yields)
 {
-    if (seq != lruvec->max_seq)
+    for (unsigned type = 0; type < LRU_TYPES && seq == lruvec_max_seq(lruvec); type++)
+        while (lruvec_gens(lruvec, (enum lru_type)type) == MAX_NR_GENS &&
+               !inc_min_seq(lruvec, (enum lru_type)type, swappiness) &&
+               seq == lruvec_max_seq(lruvec)) {
+            if (!yields)
+                continue;
+            /* Between two chunks others get their turn; somebody may have aged meanwhile. */
+            lruvec_unlock(lruvec);
+            lruvec_lock(lruvec);
+        }
+    if (seq != lruvec_max_seq(lruvec))
         return false;
-    for (unsigned type = 0; type < LRU_TYPES; type++)
-        while (lruvec_gens(lruvec, (enum lru_type)type) == MAX_NR_GENS)
-            inc_min_seq(lruvec, (enum lru_type)type, swappiness);
     begin_generation(lruvec);
+    return true;
+}
+
+static void tell_host(struct lruvec *lruvec)
+{
     if (lruvec->reclaim->host->on_age)
         lruvec->reclaim->host->on_age(lruvec->reclaim->host_context, lruvec);
-    return true;
+}
+
+/* The walk before a new generation. True: it is complete and the generation may begin. */
+static bool walk(struct lruvec *lruvec, struct scan_control *sc, uint64_t seq, int swappiness,
+                 bool force_scan)
+{
+    if (!lruvec->reclaim->mm_walk)
+        return mm_walk_none(lruvec, seq);
+    sc->walk.lruvec = lruvec;
+    sc->walk.seq = seq;
+    sc->walk.swappiness = swappiness;
+    sc->walk.force_scan = force_scan;
+    return mm_walk_all(lruvec, &sc->walk);
 }
 
 bool aging_inc_max_seq(struct lruvec *lruvec, struct scan_control *sc, uint64_t seq, int swappiness,
                        bool force_scan)
 {
-    struct reclaim *reclaim = lruvec->reclaim;
-    MGLRU_ASSERT(seq <= lruvec->max_seq);
-    if (seq <= lruvec->mm_state.seq)
-        return false;
-    bool last;
-    if (reclaim->mm_walk) {
-        sc->walk.lruvec = lruvec;
-        sc->walk.seq = seq;
-        sc->walk.swappiness = swappiness;
-        sc->walk.force_scan = force_scan;
-        last = mm_walk_all(lruvec, &sc->walk);
-    } else {
-        last = mm_walk_none(lruvec, seq);
-    }
-    return last && inc_max_seq(lruvec, seq, swappiness);
+    lruvec_lock(lruvec);
+    MGLRU_ASSERT(seq <= lruvec_max_seq(lruvec));
+    /* A shared cache has no page tables, so that its walk is over at once, under the lock. */
+    bool begun = seq > lruvec->mm_state.seq && walk(lruvec, sc, seq, swappiness, force_scan) &&
+                 inc_max_seq(lruvec, seq, swappiness, true);
+    lruvec_unlock(lruvec);
+    if (begun)
+        tell_host(lruvec);
+    return begun;
 }
 
 void aging_bump(struct lruvec *lruvec, int swappiness)
 {
-    uint64_t seq = lruvec->max_seq;
+    uint64_t seq = lruvec_max_seq(lruvec);
     mm_walk_none(lruvec, seq);
-    inc_max_seq(lruvec, seq, swappiness);
+    if (inc_max_seq(lruvec, seq, swappiness, false))
+        tell_host(lruvec);
 }
 
 static bool generation_empty(const struct lruvec *lruvec, uint64_t seq, enum lru_type type)
@@ -192,11 +213,11 @@ static bool generation_empty(const struct lruvec *lruvec, uint64_t seq, enum lru
 
 bool aging_inc_min_seq(struct lruvec *lruvec, int swappiness)
 {
-    uint64_t min_seq[LRU_TYPES] = {lruvec->min_seq[0], lruvec->min_seq[1]};
+    uint64_t min_seq[LRU_TYPES] = {lruvec_min_seq(lruvec, 0), lruvec_min_seq(lruvec, 1)};
     for (unsigned type = 0; type < LRU_TYPES; type++) {
         if (!type_evictable((enum lru_type)type, swappiness))
             continue;
-        while (min_seq[type] + MIN_NR_GENS <= lruvec->max_seq &&
+        while (min_seq[type] + MIN_NR_GENS <= lruvec_max_seq(lruvec) &&
                generation_empty(lruvec, min_seq[type], (enum lru_type)type))
             min_seq[type]++;
     }
@@ -205,10 +226,10 @@ bool aging_inc_min_seq(struct lruvec *lruvec, int swappiness)
     bool advanced = false;
     for (unsigned type = 0; type < LRU_TYPES; type++) {
         if (!type_evictable((enum lru_type)type, swappiness) ||
-            min_seq[type] <= lruvec->min_seq[type])
+            min_seq[type] <= lruvec_min_seq(lruvec, type))
             continue;
         tier_reset(lruvec, (enum lru_type)type, true);
-        lruvec->min_seq[type] = min_seq[type];
+        lruvec_set_min_seq(lruvec, (enum lru_type)type, min_seq[type]);
         advanced = true;
     }
     return advanced;

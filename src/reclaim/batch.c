@@ -22,7 +22,7 @@ static unsigned add_run(struct folio **folios, unsigned count)
     unsigned i = 0;
     for (; i < count && folios[i]->lruvec == lruvec; i++) {
         struct folio *folio = folios[i];
-        if (!lruvec->enabled || !folio_evictable(folio)) {
+        if (!lruvec_enabled(lruvec) || !folio_evictable(folio)) {
             lruvec_add(folio, false);
             continue;
         }
@@ -41,11 +41,28 @@ static unsigned add_run(struct folio **folios, unsigned count)
     return i;
 }
 
+/* The same for a shared cache: under the lruvec's lock, and what nobody refers to any more, since
+ * its mapping was cut meanwhile, is freed afterwards. */
+static unsigned add_held(struct reclaim *reclaim, struct folio **folios, unsigned count)
+{
+    struct lruvec *lruvec = folio_lock_lruvec(folios[0]);
+    struct folio *dead[LRU_ADD_BATCH];
+    unsigned i = 0, deaths = 0;
+    for (; i < count && folio_lruvec(folios[i]) == lruvec; i++)
+        if (!lruvec_add_held(folios[i]))
+            dead[deaths++] = folios[i];
+    lruvec_unlock(lruvec);
+    while (deaths > 0)
+        reclaim->host->dispose(reclaim->host_context, dead[--deaths]);
+    return i;
+}
+
 static void drain_adds(struct reclaim *reclaim)
 {
-    struct lru_batch *batch = &reclaim->batch;
+    struct lru_batch *batch = reclaim_batch(reclaim);
     for (unsigned i = 0; i < batch->adds;)
-        i += add_run(&batch->add[i], batch->adds - i);
+        i += reclaim->shared ? add_held(reclaim, &batch->add[i], batch->adds - i)
+                             : add_run(&batch->add[i], batch->adds - i);
     batch->adds = 0;
     batch->others = 0;
 }
@@ -57,12 +74,12 @@ static void activate_now(struct folio *folio)
     lruvec_del(folio, false);
     folio_set(folio, FOLIO_ACTIVE);
     lruvec_add(folio, false);
-    lruvec_stat(folio->lruvec, MEMCG_PGACTIVATE, folio_pages(folio));
+    lruvec_stat(folio_lruvec(folio), MEMCG_PGACTIVATE, folio_pages(folio));
 }
 
 static void drain_activates(struct reclaim *reclaim)
 {
-    struct lru_batch *batch = &reclaim->batch;
+    struct lru_batch *batch = reclaim_batch(reclaim);
     unsigned count = batch->activates;
     batch->activates = 0;
     for (unsigned i = 0; i < count; i++) {
@@ -73,9 +90,9 @@ static void drain_activates(struct reclaim *reclaim)
 
 void lru_batch_add(struct reclaim *reclaim, struct folio *folio, bool in_fault)
 {
-    struct lru_batch *batch = &reclaim->batch;
+    struct lru_batch *batch = reclaim_batch(reclaim);
     MGLRU_ASSERT(!folio_test(folio, FOLIO_LRU));
-    if (reclaim->enabled && in_fault && folio_evictable(folio))
+    if (reclaim_enabled(reclaim) && in_fault && folio_evictable(folio))
         reclaim->model->mark_fault(folio);
     batch->add[batch->adds++] = folio;
     if (batch->adds + batch->others == LRU_ADD_BATCH || folio_order(folio) > 0)
@@ -85,13 +102,13 @@ void lru_batch_add(struct reclaim *reclaim, struct folio *folio, bool in_fault)
 void lru_batch_add_others(struct reclaim *reclaim, unsigned count)
 {
     while (count-- > 0)
-        if (reclaim->batch.adds + ++reclaim->batch.others == LRU_ADD_BATCH)
+        if (reclaim_batch(reclaim)->adds + ++reclaim_batch(reclaim)->others == LRU_ADD_BATCH)
             drain_adds(reclaim);
 }
 
 void lru_batch_activate(struct reclaim *reclaim, struct folio *folio)
 {
-    struct lru_batch *batch = &reclaim->batch;
+    struct lru_batch *batch = reclaim_batch(reclaim);
     if (folio_test(folio, FOLIO_ACTIVE) || !folio_evictable(folio))
         return;
     folio_set(folio, FOLIO_QUEUED);
@@ -117,7 +134,7 @@ static unsigned forget_in(struct folio **entries, unsigned count, const struct f
 
 void lru_batch_forget(struct reclaim *reclaim, struct folio *folio)
 {
-    struct lru_batch *batch = &reclaim->batch;
+    struct lru_batch *batch = reclaim_batch(reclaim);
     batch->adds = forget_in(batch->add, batch->adds, folio);
     batch->activates = forget_in(batch->activate, batch->activates, folio);
 }

@@ -161,7 +161,7 @@ static unsigned long list_size(const struct lruvec *lruvec, const struct scan_co
 {
     long size = 0;
     for (unsigned zone = 0; zone <= sc->reclaim_zone && zone < MAX_NR_ZONES; zone++)
-        size += lruvec->lru_size[zone][list];
+        size += lruvec_size(lruvec, zone, list);
     return size > 0 ? (unsigned long)size : 0;
 }
 
@@ -214,7 +214,7 @@ static unsigned long isolate(struct lruvec *lruvec, struct scan_control *sc, enu
     /* Busy folios go to the head: no folio is met twice. */
     long looks = 0;
     for (unsigned zone = 0; zone < MAX_NR_ZONES; zone++)
-        looks += lruvec->lru_size[zone][from];
+        looks += lruvec_size(lruvec, zone, from);
     while (scanned < nr && !list_empty(list) && looks > 0) {
         struct folio *folio = folio_of(list->prev);
         looks -= folio_pages(folio);
@@ -242,7 +242,7 @@ static void put_back(struct lruvec *lruvec, struct list_node *folios)
     list_for_each (pos, folios)
         if (folio_test(folio_of(pos), FOLIO_ACTIVE))
             workingset_age_nonresident(lruvec, folio_pages(folio_of(pos)));
-    eviction_put_back(folios);
+    eviction_put_back(lruvec, folios);
 }
 
 static void shrink_active(struct lruvec *lruvec, struct scan_control *sc, enum lru_list list,
@@ -253,7 +253,8 @@ static void shrink_active(struct lruvec *lruvec, struct scan_control *sc, enum l
     long rotated_pages = 0, deactivated = 0;
     lru_batch_drain(lruvec->reclaim);
     unsigned long scanned = isolate(lruvec, sc, list, nr, &taken);
-    lruvec->reclaim->work += scanned; /* the next try may free what becomes inactive here */
+    reclaim_count(lruvec->reclaim, &lruvec->reclaim->work,
+                  scanned); /* the next try may free what becomes inactive here */
     list_init(&rotated);
     list_for_each_reverse_safe (pos, tmp, &taken.folios) {
         struct folio *folio = folio_of(pos);
@@ -364,7 +365,7 @@ void classic_shrink(struct lruvec *lruvec, struct scan_control *sc)
 /* A folio that waits to be added becomes active there; elsewhere nothing can be done. */
 static void activate_in_batch(struct reclaim *reclaim, struct folio *folio)
 {
-    struct lru_batch *batch = &reclaim->batch;
+    struct lru_batch *batch = reclaim_batch(reclaim);
     for (unsigned i = 0; i < batch->adds; i++)
         if (batch->add[i] == folio)
             folio_set(folio, FOLIO_ACTIVE);
@@ -383,14 +384,14 @@ void classic_mark_accessed(struct reclaim *reclaim, struct folio *folio)
     else
         activate_in_batch(reclaim, folio);
     folio_clear(folio, FOLIO_REFERENCED);
-    workingset_age_nonresident(folio->lruvec, folio_pages(folio));
+    workingset_age_nonresident(folio_lruvec(folio), folio_pages(folio));
 }
 
 bool classic_refault(struct lruvec *lruvec, const struct folio *folio, const struct shadow *shadow)
 {
     const struct reclaim *reclaim = lruvec->reclaim;
     uint64_t mask = (UINT64_C(1) << shadow->token_bits) - 1;
-    uint64_t distance = (lruvec->nonresident_age - shadow->token) & mask;
+    uint64_t distance = (atomic_load_relaxed(&lruvec->nonresident_age) - shadow->token) & mask;
     bool file = folio_type(folio) == LRU_TYPE_FILE;
     uint64_t size = seen_size(lruvec, LRU_TYPE_FILE, true);
     if (!file)

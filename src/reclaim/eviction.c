@@ -9,6 +9,7 @@
 #include "reclaim/reclaim.h"
 
 #include "base/check.h"
+#include "reclaim/hold.h"
 
 static void move_to(struct lruvec *lruvec, struct folio *folio, uint64_t seq, bool head)
 {
@@ -33,7 +34,7 @@ static bool sort_folio(struct lruvec *lruvec, struct scan_control *sc, struct fo
                        unsigned tier_limit)
 {
     const struct reclaim_model *model = lruvec->reclaim->model;
-    uint64_t oldest = lruvec->min_seq[folio_type(folio)];
+    uint64_t oldest = lruvec_min_seq(lruvec, folio_type(folio));
     uint64_t seq = generation_seq(lruvec, folio);
     unsigned state = generation_state(lruvec, folio);
 
@@ -66,13 +67,17 @@ static bool isolate_folio(struct lruvec *lruvec, struct scan_control *sc, struct
         ((folio_test(folio, FOLIO_DIRTY) && folio_type(folio) == LRU_TYPE_ANON) ||
          (folio_test(folio, FOLIO_ANON) && !folio_test(folio, FOLIO_SWAPCACHE))))
         return false;
+    if (lruvec->reclaim->shared && !hold_get(folio))
+        return false; /* its last user is about to take it off the list */
     uint64_t seq = generation_seq(lruvec, folio);
-    uint64_t flags = folio->flags & ~(uint64_t)FOLIO_STATE_MASK;
-    flags = model->isolated_flags(flags | generation_state(lruvec, folio));
-    folio->evict_note = seq;
-    folio->flags = flags & ~(FOLIO_SEQ_MASK | FOLIO_LRU);
+    uint64_t seen = folio_flags(folio), flags;
+    do {
+        flags = seen & ~(uint64_t)FOLIO_STATE_MASK;
+        flags = model->isolated_flags(flags | generation_state_of(lruvec, seen));
+    } while (!folio_flags_replace(folio, &seen, flags & ~(FOLIO_SEQ_MASK | FOLIO_LRU)));
+    folio_note(folio, seq);
     list_del(&folio->lru);
-    uint64_t oldest = lruvec->min_seq[folio_type(folio)];
+    uint64_t oldest = lruvec_min_seq(lruvec, folio_type(folio));
     if (MGLRU_UNLIKELY(seq != oldest)) { /* unevictable, to be culled */
         generation_account(lruvec, folio, seq, GENERATION_NONE);
         generation_account(lruvec, folio, GENERATION_NONE, oldest);
@@ -84,7 +89,7 @@ static bool isolate_folio(struct lruvec *lruvec, struct scan_control *sc, struct
 static bool scan_zone(struct lruvec *lruvec, struct scan_control *sc, struct isolation *isolation,
                       unsigned zone, unsigned long *scanned)
 {
-    unsigned gen = gen_of(lruvec->min_seq[isolation->type]);
+    unsigned gen = gen_of(lruvec_min_seq(lruvec, isolation->type));
     struct list_node *list = &lruvec->folios[gen][isolation->type][zone];
     struct list_node skipped;
     unsigned long skipped_pages = 0, sorted = 0, before = isolation->pages;
@@ -110,7 +115,7 @@ static bool scan_zone(struct lruvec *lruvec, struct scan_control *sc, struct iso
     list_splice_head(list, &skipped);
     long taken = (long)(isolation->pages - before);
     if (taken) {
-        lruvec->nr_pages[gen][isolation->type][zone] -= taken;
+        atomic_add_owner(&lruvec->nr_pages[gen][isolation->type][zone], -taken);
         lruvec_account(lruvec, lru_list_of(isolation->type, false), zone, -taken);
     }
     if (sorted)
@@ -129,13 +134,38 @@ unsigned long eviction_scan(struct lruvec *lruvec, struct scan_control *sc,
         if (!scan_zone(lruvec, sc, isolation, zone, &scanned))
             break;
     }
-    lruvec->reclaim->work += scanned; /* sorting is work too */
+    reclaim_count(lruvec->reclaim, &lruvec->reclaim->work, scanned); /* sorting is work too */
     reclaim_count_scan(lruvec, sc, isolation->type, isolation->pages);
     return scanned;
 }
 
-void eviction_put_back(struct list_node *folios)
+/* The shared form: what nobody refers to any more is freed. */
+static void put_back_held(struct lruvec *lruvec, struct list_node *folios)
 {
+    struct reclaim *reclaim = lruvec->reclaim;
+    struct list_node dead;
+    list_init(&dead);
+    lruvec_lock(lruvec);
+    while (!list_empty(folios)) {
+        struct folio *folio = folio_of(folios->prev);
+        list_del(&folio->lru);
+        if (!lruvec_add_held(folio))
+            list_add_tail(&dead, &folio->lru);
+    }
+    lruvec_unlock(lruvec);
+    while (!list_empty(&dead)) {
+        struct folio *folio = folio_of(dead.next);
+        list_del(&folio->lru);
+        reclaim->host->dispose(reclaim->host_context, folio);
+    }
+}
+
+void eviction_put_back(struct lruvec *lruvec, struct list_node *folios)
+{
+    if (lruvec->reclaim->shared) {
+        put_back_held(lruvec, folios);
+        return;
+    }
     /* From the oldest: each lands at the head of its list, so the order is kept. */
     while (!list_empty(folios)) {
         struct folio *folio = folio_of(folios->prev);
@@ -155,7 +185,7 @@ static void judge_leftovers(struct lruvec *lruvec, struct list_node *folios,
         if (!folio_evictable(folio))
             continue;
         if (model->leftover(lruvec, folio, second_pass)) {
-            folio->evict_note |= FOLIO_NOTE_SECOND_PASS;
+            folio_note(folio, folio->evict_note | FOLIO_NOTE_SECOND_PASS);
             list_move_head(retry, pos);
         }
     }
@@ -175,10 +205,12 @@ unsigned long eviction_run(struct lruvec *lruvec, struct scan_control *sc, int s
     struct isolation isolation = {.nr = nr};
     list_init(&isolation.folios);
 
+    lruvec_lock(lruvec);
     bool advanced = model->exact_batches && aging_inc_min_seq(lruvec, swappiness);
     unsigned long scanned = model->isolate(lruvec, sc, swappiness, &isolation);
     if (scanned || !model->exact_batches)
         advanced = aging_inc_min_seq(lruvec, swappiness);
+    lruvec_unlock(lruvec);
     /* A batch takes long enough for the process to have been switched out and in. */
     if (scanned && !sc->proactive)
         mm_note_run(lruvec->memcg);
@@ -199,7 +231,7 @@ unsigned long eviction_run(struct lruvec *lruvec, struct scan_control *sc, int s
         if (pass == 0 && model->wakes_per_batch)
             eviction_wake_flushers(lruvec, sc);
         judge_leftovers(lruvec, &isolation.folios, &retry, pass > 0);
-        eviction_put_back(&isolation.folios);
+        eviction_put_back(lruvec, &isolation.folios);
         if (sc->walk.lruvec) {
             /* The walk may have been begun for another memcg of a global reclaim; what it holds
              * now comes from looking around folios of this one. */

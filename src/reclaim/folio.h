@@ -11,7 +11,8 @@
  *   bits 16..18  zone
  *   bits 19..22  order
  *   bit  23      FOLIO_QUEUED
- *   bits 24..63  generation: absolute sequence number + 1, or 0 while off the MGLRU lists
+ *   bit  24      FOLIO_SHARED
+ *   bits 25..63  generation: absolute sequence number + 1, or 0 while off the MGLRU lists
  *
  * The sequence number is absolute (ARCHITECTURE.md, decision 1). The kernel's models look at its
  * low two bits only, as the kernel does; our own model takes max(number, min_seq).
@@ -22,7 +23,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/check.h"
 #include "base/list.h"
+#include "sync/atomic.h"
 
 struct lruvec;
 struct page_mapping;
@@ -53,7 +56,10 @@ enum folio_flag {
 #define FOLIO_ORDER_MASK (UINT64_C(15) << FOLIO_ORDER_SHIFT)
 /* Waits in the activate batch, which holds a reference: cannot be freed meanwhile. */
 #define FOLIO_QUEUED (UINT64_C(1) << 23)
-#define FOLIO_SEQ_SHIFT 24
+/* Fixed at birth: the folio belongs to a cache of many threads, its flags change by compare and
+ * swap. Without it plain loads and stores do, which is what makes a replay fast. */
+#define FOLIO_SHARED (UINT64_C(1) << 24)
+#define FOLIO_SEQ_SHIFT 25
 #define FOLIO_SEQ_MASK (~UINT64_C(0) << FOLIO_SEQ_SHIFT)
 #define FOLIO_ORDER_MAX 9 /* 2 MiB of 4 KiB pages, as the kernel's page cache */
 
@@ -63,13 +69,16 @@ enum folio_flag {
 enum lru_type { LRU_TYPE_ANON = 0, LRU_TYPE_FILE = 1, LRU_TYPES = 2 };
 
 struct folio {
-    struct list_node lru;         /* list of the lruvec, or of the one who isolated it */
-    uint64_t flags;               /* see above */
-    struct lruvec *lruvec;        /* whose memcg is charged */
-    struct page_mapping *mapping; /* never NULL while the folio lives */
-    uint64_t index;               /* first page in the mapping, a multiple of 1 << order */
-    uint32_t map_count;           /* page table entries that map pages of it */
-    uint64_t evict_note;          /* generation when isolated; for the host's events */
+    struct list_node lru;            /* list of the lruvec, or of the one who isolated it */
+    _Atomic uint64_t flags;          /* see above */
+    _Atomic(struct lruvec *) lruvec; /* whose memcg is charged */
+    struct page_mapping *mapping;    /* never NULL while the folio lives */
+    uint64_t index;                  /* first page in the mapping, a multiple of 1 << order */
+    uint32_t map_count;              /* page table entries that map pages of it */
+    union {
+        uint64_t evict_note;   /* generation when isolated; for the host's events */
+        _Atomic uint64_t hold; /* FOLIO_SHARED: who keeps the folio where it is (hold.h) */
+    };
 };
 _Static_assert(sizeof(struct folio) == 64, "a folio is one cache line, so that a walk touches one");
 
@@ -83,9 +92,35 @@ struct page_mapping {
     bool unevictable; /* mlocked or ramfs-like: its folios never leave */
 };
 
+static inline uint64_t folio_flags(const struct folio *folio)
+{
+    return atomic_load_relaxed(&folio->flags);
+}
+
+static inline struct lruvec *folio_lruvec(const struct folio *folio)
+{
+    return atomic_load_relaxed(&folio->lruvec);
+}
+
+/* Puts @next in place of *@seen, which folio_flags gave. False: they changed meanwhile, *@seen is
+ * what they are now. Relaxed: what flags say of the content is ordered by the hold (cache/). */
+static inline bool folio_flags_replace(struct folio *folio, uint64_t *seen, uint64_t next)
+{
+    if (MGLRU_UNLIKELY(*seen & FOLIO_SHARED))
+        return atomic_cas_relaxed(&folio->flags, seen, next);
+    atomic_store_relaxed(&folio->flags, next);
+    return true;
+}
+
+static inline void folio_change(struct folio *folio, uint64_t clear, uint64_t set)
+{
+    uint64_t seen = folio_flags(folio);
+    while (!folio_flags_replace(folio, &seen, (seen & ~clear) | set)) {}
+}
+
 static inline unsigned folio_order(const struct folio *folio)
 {
-    return (unsigned)((folio->flags & FOLIO_ORDER_MASK) >> FOLIO_ORDER_SHIFT);
+    return (unsigned)((folio_flags(folio) & FOLIO_ORDER_MASK) >> FOLIO_ORDER_SHIFT);
 }
 
 static inline long folio_pages(const struct folio *folio)
@@ -95,24 +130,24 @@ static inline long folio_pages(const struct folio *folio)
 
 static inline unsigned folio_zone(const struct folio *folio)
 {
-    return (unsigned)((folio->flags & FOLIO_ZONE_MASK) >> FOLIO_ZONE_SHIFT);
+    return (unsigned)((folio_flags(folio) & FOLIO_ZONE_MASK) >> FOLIO_ZONE_SHIFT);
 }
 
 static inline enum lru_type folio_type(const struct folio *folio)
 {
-    return folio->flags & FOLIO_SWAPBACKED ? LRU_TYPE_ANON : LRU_TYPE_FILE;
+    return folio_flags(folio) & FOLIO_SWAPBACKED ? LRU_TYPE_ANON : LRU_TYPE_FILE;
 }
 
 /* On an MGLRU list (the seq field is not 0). */
 static inline bool folio_has_seq(const struct folio *folio)
 {
-    return (folio->flags & FOLIO_SEQ_MASK) != 0;
+    return (folio_flags(folio) & FOLIO_SEQ_MASK) != 0;
 }
 
 /* The stored sequence number; only while folio_has_seq(). */
 static inline uint64_t folio_stored_seq(const struct folio *folio)
 {
-    return (folio->flags >> FOLIO_SEQ_SHIFT) - 1;
+    return (folio_flags(folio) >> FOLIO_SEQ_SHIFT) - 1;
 }
 
 static inline uint64_t folio_seq_bits(uint64_t seq)
@@ -122,17 +157,24 @@ static inline uint64_t folio_seq_bits(uint64_t seq)
 
 static inline bool folio_test(const struct folio *folio, uint64_t flag)
 {
-    return (folio->flags & flag) != 0;
+    return (folio_flags(folio) & flag) != 0;
 }
 
 static inline void folio_set(struct folio *folio, uint64_t flags)
 {
-    folio->flags |= flags;
+    folio_change(folio, 0, flags);
 }
 
 static inline void folio_clear(struct folio *folio, uint64_t flags)
 {
-    folio->flags &= ~flags;
+    folio_change(folio, flags, 0);
+}
+
+/* Remembers for the host's events why the folio is taken. A folio of a shared cache has no note. */
+static inline void folio_note(struct folio *folio, uint64_t note)
+{
+    if (MGLRU_LIKELY(!folio_test(folio, FOLIO_SHARED)))
+        folio->evict_note = note;
 }
 
 static inline bool folio_evictable(const struct folio *folio)

@@ -10,25 +10,41 @@
 
 #include "base/check.h"
 
-uint64_t generation_seq(const struct lruvec *lruvec, const struct folio *folio)
+static enum lru_type type_of(uint64_t flags)
 {
-    MGLRU_ASSERT(folio_has_seq(folio));
-    uint64_t stored = folio_stored_seq(folio);
-    uint64_t oldest = lruvec->min_seq[folio_type(folio)];
+    return flags & FOLIO_SWAPBACKED ? LRU_TYPE_ANON : LRU_TYPE_FILE;
+}
+
+/* generation_seq of a folio with @flags. */
+static uint64_t seq_of(const struct lruvec *lruvec, uint64_t flags)
+{
+    uint64_t stored = (flags >> FOLIO_SEQ_SHIFT) - 1;
+    uint64_t oldest = lruvec_min_seq(lruvec, type_of(flags));
     if (lruvec->reclaim->model->absolute_seq)
         return stored > oldest ? stored : oldest;
     /* The kernel's field is seq mod 4: a skipped generation aliases the youngest (2.5). */
     return oldest + ((stored - oldest) & (MAX_NR_GENS - 1));
 }
 
-unsigned generation_state(const struct lruvec *lruvec, const struct folio *folio)
+uint64_t generation_seq(const struct lruvec *lruvec, const struct folio *folio)
 {
-    unsigned state = (unsigned)(folio->flags & FOLIO_STATE_MASK);
+    MGLRU_ASSERT(folio_has_seq(folio));
+    return seq_of(lruvec, folio_flags(folio));
+}
+
+unsigned generation_state_of(const struct lruvec *lruvec, uint64_t flags)
+{
+    unsigned state = (unsigned)(flags & FOLIO_STATE_MASK);
     /* A splice clears references lazily: what lies below min_seq was moved since. */
-    if (lruvec->reclaim->model->absolute_seq && folio_has_seq(folio) &&
-        folio_stored_seq(folio) < lruvec->min_seq[folio_type(folio)])
+    if (lruvec->reclaim->model->absolute_seq && flags & FOLIO_SEQ_MASK &&
+        (flags >> FOLIO_SEQ_SHIFT) - 1 < lruvec_min_seq(lruvec, type_of(flags)))
         state &= ~(unsigned)lruvec->reclaim->model->bump_clears;
     return state;
+}
+
+unsigned generation_state(const struct lruvec *lruvec, const struct folio *folio)
+{
+    return generation_state_of(lruvec, folio_flags(folio));
 }
 
 /* Beyond the youngest lie folios whose stored number aliases a generation that is to come: of a
@@ -36,7 +52,7 @@ unsigned generation_state(const struct lruvec *lruvec, const struct folio *folio
  * youngest. */
 static bool seq_is_active(const struct lruvec *lruvec, uint64_t seq)
 {
-    return seq + MIN_NR_GENS > lruvec->max_seq && seq <= lruvec->max_seq;
+    return seq + MIN_NR_GENS > lruvec_max_seq(lruvec) && seq <= lruvec_max_seq(lruvec);
 }
 
 void generation_account(struct lruvec *lruvec, const struct folio *folio, uint64_t from,
@@ -47,9 +63,9 @@ void generation_account(struct lruvec *lruvec, const struct folio *folio, uint64
     long pages = folio_pages(folio);
 
     if (from != GENERATION_NONE)
-        lruvec->nr_pages[gen_of(from)][type][zone] -= pages;
+        atomic_add_owner(&lruvec->nr_pages[gen_of(from)][type][zone], -pages);
     if (to != GENERATION_NONE)
-        lruvec->nr_pages[gen_of(to)][type][zone] += pages;
+        atomic_add_owner(&lruvec->nr_pages[gen_of(to)][type][zone], pages);
 
     if (from == GENERATION_NONE) {
         lruvec_account(lruvec, lru_list_of(type, seq_is_active(lruvec, to)), zone, pages);
@@ -64,12 +80,14 @@ void generation_account(struct lruvec *lruvec, const struct folio *folio, uint64
 uint64_t generation_bump(struct lruvec *lruvec, struct folio *folio, bool account)
 {
     enum lru_type type = folio_type(folio);
-    uint64_t oldest = lruvec->min_seq[type];
-    uint64_t seq = generation_seq(lruvec, folio);
-    if (seq != oldest)
-        return seq; /* a walk promoted it meanwhile */
+    uint64_t oldest = lruvec_min_seq(lruvec, type);
     uint64_t clear = FOLIO_SEQ_MASK | lruvec->reclaim->model->bump_clears;
-    folio->flags = (folio->flags & ~clear) | folio_seq_bits(oldest + 1);
+    uint64_t seen = folio_flags(folio);
+    do {
+        uint64_t seq = seq_of(lruvec, seen);
+        if (seq != oldest)
+            return seq; /* a walk promoted it meanwhile */
+    } while (!folio_flags_replace(folio, &seen, (seen & ~clear) | folio_seq_bits(oldest + 1)));
     if (account)
         generation_account(lruvec, folio, oldest, oldest + 1);
     return oldest + 1;
@@ -81,12 +99,12 @@ uint64_t generation_place(struct lruvec *lruvec, struct folio *folio, bool tail)
     const struct reclaim_model *model = lruvec->reclaim->model;
     enum lru_type type = folio_type(folio);
     uint64_t seq = model->add_seq(lruvec, folio, tail);
-    MGLRU_ASSERT(seq >= lruvec->min_seq[type] && seq <= lruvec->max_seq);
+    MGLRU_ASSERT(seq >= lruvec_min_seq(lruvec, type) && seq <= lruvec_max_seq(lruvec));
 
-    uint64_t flags = folio->flags & ~(FOLIO_SEQ_MASK | FOLIO_ACTIVE);
+    uint64_t clear = FOLIO_SEQ_MASK | FOLIO_ACTIVE;
     if (folio_test(folio, FOLIO_ACTIVE))
-        flags &= ~(uint64_t)model->active_add_clears;
-    folio->flags = flags | folio_seq_bits(seq);
+        clear |= model->active_add_clears;
+    folio_change(folio, clear, folio_seq_bits(seq));
     struct list_node *list = &lruvec->folios[gen_of(seq)][type][folio_zone(folio)];
     if (tail)
         list_add_tail(list, &folio->lru);
@@ -97,7 +115,7 @@ uint64_t generation_place(struct lruvec *lruvec, struct folio *folio, bool tail)
 
 void generation_account_added(struct lruvec *lruvec, const struct generation_run *run)
 {
-    lruvec->nr_pages[gen_of(run->seq)][run->type][run->zone] += run->pages;
+    atomic_add_owner(&lruvec->nr_pages[gen_of(run->seq)][run->type][run->zone], run->pages);
     bool active = seq_is_active(lruvec, run->seq);
     lruvec_account(lruvec, lru_list_of(run->type, active), run->zone, run->pages);
 }
@@ -105,12 +123,13 @@ void generation_account_added(struct lruvec *lruvec, const struct generation_run
 void generation_del(struct lruvec *lruvec, struct folio *folio, bool reclaiming)
 {
     uint64_t seq = generation_seq(lruvec, folio);
-    unsigned state = generation_state(lruvec, folio);
-    uint64_t flags = folio->flags & ~(FOLIO_SEQ_MASK | FOLIO_STATE_MASK);
-    flags |= state;
-    if (!reclaiming && seq_is_active(lruvec, seq))
-        flags |= FOLIO_ACTIVE; /* a putback returns to the young end */
-    folio->flags = flags;
+    uint64_t seen = folio_flags(folio), flags;
+    do {
+        flags = seen & ~(FOLIO_SEQ_MASK | FOLIO_STATE_MASK);
+        flags |= generation_state_of(lruvec, seen);
+        if (!reclaiming && seq_is_active(lruvec, seq))
+            flags |= FOLIO_ACTIVE; /* a putback returns to the young end */
+    } while (!folio_flags_replace(folio, &seen, flags));
     generation_account(lruvec, folio, seq, GENERATION_NONE);
     list_del_init(&folio->lru);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Creation of lruvecs, and the one door through which folios come onto lists and leave them.
- * The door chooses between MGLRU lists and classic lists by lruvec->enabled.
+ * The door chooses between MGLRU lists and classic lists by lruvec_enabled(lruvec).
  */
 #include "reclaim/reclaim.h"
 
@@ -11,12 +11,14 @@
 #include <mglru/error.h>
 
 #include "base/check.h"
+#include "reclaim/hold.h"
 
 static void lruvec_init(struct lruvec *lruvec)
 {
-    lruvec->max_seq = MIN_NR_GENS + 1;
+    lruvec_set_max_seq(lruvec, MIN_NR_GENS + 1);
     for (unsigned gen = 0; gen < MAX_NR_GENS; gen++) {
-        lruvec->timestamps[gen] = lruvec->reclaim->now_ns;
+        atomic_store_relaxed(&lruvec->timestamps[gen],
+                             atomic_load_relaxed(&lruvec->reclaim->now_ns));
         for (unsigned type = 0; type < LRU_TYPES; type++)
             for (unsigned zone = 0; zone < MAX_NR_ZONES; zone++)
                 list_init(&lruvec->folios[gen][type][zone]);
@@ -24,7 +26,7 @@ static void lruvec_init(struct lruvec *lruvec)
     for (unsigned list = 0; list < NR_LRU_LISTS; list++)
         list_init(&lruvec->lists[list]);
     list_init(&lruvec->memcg_list);
-    lruvec->enabled = lruvec->reclaim->enabled;
+    atomic_store_relaxed(&lruvec->enabled, reclaim_enabled(lruvec->reclaim));
     lruvec->mm_state.seq = MIN_NR_GENS;
 }
 
@@ -45,6 +47,7 @@ int lruvec_attach(struct reclaim *reclaim, struct memcg *memcg)
         lruvec->reclaim = reclaim;
         lruvec->memcg = memcg;
         lruvec->node = node;
+        lock_spin_init(&lruvec->lock, RANK_LRU);
         lruvec_init(lruvec);
         own->lruvecs[node] = lruvec;
         memcg_lru_online(lruvec);
@@ -78,7 +81,7 @@ void lruvec_account(struct lruvec *lruvec, enum lru_list list, unsigned zone, lo
         [LRU_INACTIVE_FILE] = MEMCG_INACTIVE_FILE, [LRU_ACTIVE_FILE] = MEMCG_ACTIVE_FILE,
         [LRU_UNEVICTABLE] = MEMCG_UNEVICTABLE,
     };
-    lruvec->lru_size[zone][list] += pages;
+    atomic_add_owner(&lruvec->lru_size[zone][list], pages);
     lruvec_stat(lruvec, items[list], pages);
 }
 
@@ -91,10 +94,30 @@ static enum lru_list classic_list(const struct folio *folio)
 
 void lruvec_add(struct folio *folio, bool tail)
 {
-    struct lruvec *lruvec = folio->lruvec;
     MGLRU_ASSERT(!folio_test(folio, FOLIO_LRU));
     folio_set(folio, FOLIO_LRU);
-    if (lruvec->enabled && folio_evictable(folio)) {
+    lruvec_place(folio, tail);
+}
+
+bool lruvec_add_held(struct folio *folio)
+{
+    MGLRU_ASSERT(!folio_test(folio, FOLIO_LRU));
+    /* The flag comes first: who drops the last reference after us sees it, and waits for the lock
+     * to take the folio off the list again. */
+    folio_set(folio, FOLIO_LRU);
+    if (hold_put(folio)) {
+        folio_clear(folio, FOLIO_LRU);
+        return false;
+    }
+    lruvec_place(folio, false);
+    return true;
+}
+
+void lruvec_place(struct folio *folio, bool tail)
+{
+    struct lruvec *lruvec = folio_lruvec(folio);
+    MGLRU_ASSERT(folio_test(folio, FOLIO_LRU));
+    if (lruvec_enabled(lruvec) && folio_evictable(folio)) {
         uint64_t seq = generation_place(lruvec, folio, tail);
         generation_account(lruvec, folio, GENERATION_NONE, seq);
         return;
@@ -111,7 +134,7 @@ void lruvec_add(struct folio *folio, bool tail)
 
 void lruvec_del(struct folio *folio, bool reclaiming)
 {
-    struct lruvec *lruvec = folio->lruvec;
+    struct lruvec *lruvec = folio_lruvec(folio);
     MGLRU_ASSERT(folio_test(folio, FOLIO_LRU));
     folio_clear(folio, FOLIO_LRU);
     if (folio_has_seq(folio)) {

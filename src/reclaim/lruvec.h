@@ -21,6 +21,8 @@
 #include "memcg/memcg.h"
 #include "memcg/stat.h"
 #include "reclaim/folio.h"
+#include "sync/cpu.h"
+#include "sync/lock.h"
 
 #define MIN_NR_GENS 2
 #define MAX_NR_GENS 4
@@ -65,12 +67,13 @@ struct lruvec {
     struct reclaim *reclaim;
     struct memcg *memcg;
     unsigned node;
+    struct lock_spin lock; /* RANK_LRU; taken in shared caches alone, see lruvec_lock */
 
     /* Read-mostly: written by aging, eviction (min_seq) and the switch. */
-    uint64_t max_seq;
-    uint64_t min_seq[LRU_TYPES];
-    uint64_t timestamps[MAX_NR_GENS]; /* birth of each generation, ns */
-    bool enabled;
+    _Atomic uint64_t max_seq;
+    _Atomic uint64_t min_seq[LRU_TYPES];
+    _Atomic uint64_t timestamps[MAX_NR_GENS]; /* birth of each generation, ns */
+    _Atomic bool enabled;
 
     /* Memcg LRU of the node (memcg_lru.c). */
     uint8_t memcg_gen;
@@ -80,9 +83,9 @@ struct lruvec {
 
     /* Written at each add and delete: away from what reclaim of other memcgs reads (row 35). */
     _Alignas(64) struct list_node folios[MAX_NR_GENS][LRU_TYPES][MAX_NR_ZONES];
-    long nr_pages[MAX_NR_GENS][LRU_TYPES][MAX_NR_ZONES];
+    _Atomic long nr_pages[MAX_NR_GENS][LRU_TYPES][MAX_NR_ZONES];
     struct list_node lists[NR_LRU_LISTS]; /* classic; [LRU_UNEVICTABLE] for both */
-    long lru_size[MAX_NR_ZONES][NR_LRU_LISTS];
+    _Atomic long lru_size[MAX_NR_ZONES][NR_LRU_LISTS];
 
     /* The refault-rate controller (tier.c). */
     unsigned long avg_refaulted[LRU_TYPES][MAX_NR_TIERS];
@@ -90,11 +93,11 @@ struct lruvec {
     unsigned long protected_pages[LRU_TYPES][MAX_NR_TIERS];
 
     /* Lockless counters in the kernel: on lines of their own (document 000). */
-    _Alignas(64) unsigned long evicted[LRU_TYPES][MAX_NR_TIERS];
-    _Alignas(64) unsigned long refaulted[LRU_TYPES][MAX_NR_TIERS];
+    _Alignas(64) _Atomic unsigned long evicted[LRU_TYPES][MAX_NR_TIERS];
+    _Alignas(64) _Atomic unsigned long refaulted[LRU_TYPES][MAX_NR_TIERS];
 
     /* Classic LRU (classic.c). */
-    _Alignas(64) uint64_t nonresident_age;
+    _Alignas(64) _Atomic uint64_t nonresident_age;
     long refaults[LRU_TYPES]; /* flushed WORKINGSET_ACTIVATE at the end of the last reclaim */
     uint64_t cost[LRU_TYPES];
     long cost_last_io[LRU_TYPES];
@@ -125,6 +128,7 @@ struct reclaim_model;
 #define MEMCG_NR_GENS 3
 #define MEMCG_NR_BINS 8
 struct memcg_lru {
+    struct lock_spin lock; /* RANK_MEMCG_LRU; shared caches alone */
     uint64_t seq;
     long nr_memcgs[MEMCG_NR_GENS];
     struct list_node fifo[MEMCG_NR_GENS][MEMCG_NR_BINS];
@@ -138,6 +142,9 @@ struct reclaim_host {
     /* The folio is clean and unmapped: leave the mapping, put @shadow in its place, free it.
      * Its pages stay charged: reclaim gives that back, for a batch at once. */
     void (*release)(void *context, struct folio *folio, uint64_t shadow);
+    /* Shared caches: the last reference went, the folio is in no mapping, list or batch. Frees it
+     * with its charge. Not called under a lock. */
+    void (*dispose)(void *context, struct folio *folio);
     /* Gives the anonymous folio a swap slot of its memcg; false: swap is full or over its limit. */
     bool (*swap_alloc)(void *context, struct folio *folio);
     /* Writes the dirty anonymous folio to swap. True: done at once; false: writeback runs. */
@@ -165,29 +172,75 @@ struct reclaim {
     unsigned nodes;
     uint32_t page_bytes;
     uint64_t swap_pages; /* capacity of swap; 0: none */
+    bool shared;         /* calls come from many threads at once */
     bool stat_always;    /* decide by exact counters instead of the last flush */
 
     /* Switches (facts 9.1); plain state of the cache. */
-    bool enabled;   /* bit 0: MGLRU */
-    bool mm_walk;   /* bit 1: page-table walks */
-    bool nonleaf;   /* bit 2: accessed bit of non-leaf entries */
-    bool switching; /* folios are half moved between the algorithms */
+    _Atomic bool enabled; /* bit 0: MGLRU */
+    bool mm_walk;         /* bit 1: page-table walks */
+    bool nonleaf;         /* bit 2: accessed bit of non-leaf entries */
+    bool switching;       /* folios are half moved between the algorithms */
     uint32_t min_ttl_ms;
-    uint64_t now_ns;
+    _Atomic uint64_t now_ns;
 
-    struct lru_batch batch;
+    struct lru_batch batch;    /* of a cache of one thread */
+    struct lru_batch *batches; /* by cpu_current in a shared cache, else NULL */
     struct memcg_lru memcg_lru[RECLAIM_MAX_NODES];
     /* Pages of reclaim that is no memcg's own (the kernel's global pgscan and pgsteal). */
-    uint64_t global_scanned;
-    uint64_t global_stolen;
-    uint64_t work;   /* pages looked at and generations made, ever: tells a fruitless retry */
-    uint64_t random; /* state of splitmix64 for the bins of the memcg LRU */
+    _Atomic uint64_t global_scanned;
+    _Atomic uint64_t global_stolen;
+    _Atomic uint64_t work; /* pages looked at and generations made, ever: tells a fruitless retry */
+    _Atomic uint64_t random; /* state of splitmix64 for the bins of the memcg LRU */
     uint64_t next_table_id;
 };
 
 static inline unsigned gen_of(uint64_t seq)
 {
     return (unsigned)(seq % MAX_NR_GENS);
+}
+
+/* Both are read without the lock by refaults and by who decides whether to age: a value that is
+ * old by one generation only shifts that decision. Written under the lock. */
+static inline uint64_t lruvec_max_seq(const struct lruvec *lruvec)
+{
+    return atomic_load_relaxed(&lruvec->max_seq);
+}
+
+static inline uint64_t lruvec_min_seq(const struct lruvec *lruvec, unsigned type)
+{
+    return atomic_load_relaxed(&lruvec->min_seq[type]);
+}
+
+static inline void lruvec_set_max_seq(struct lruvec *lruvec, uint64_t seq)
+{
+    atomic_store_relaxed(&lruvec->max_seq, seq);
+}
+
+static inline void lruvec_set_min_seq(struct lruvec *lruvec, unsigned type, uint64_t seq)
+{
+    atomic_store_relaxed(&lruvec->min_seq[type], seq);
+}
+
+static inline bool lruvec_enabled(const struct lruvec *lruvec)
+{
+    return atomic_load_relaxed(&lruvec->enabled);
+}
+
+static inline bool reclaim_enabled(const struct reclaim *reclaim)
+{
+    return atomic_load_relaxed(&reclaim->enabled);
+}
+
+/* Sizes, exact under the lock; elsewhere as of some moment. */
+static inline long lruvec_nr_pages(const struct lruvec *lruvec, unsigned gen, unsigned type,
+                                   unsigned zone)
+{
+    return atomic_load_relaxed(&lruvec->nr_pages[gen][type][zone]);
+}
+
+static inline long lruvec_size(const struct lruvec *lruvec, unsigned zone, unsigned list)
+{
+    return atomic_load_relaxed(&lruvec->lru_size[zone][list]);
 }
 
 static inline struct memcg_reclaim *memcg_reclaim(const struct memcg *memcg)
@@ -202,12 +255,54 @@ static inline struct lruvec *memcg_lruvec(const struct memcg *memcg, unsigned no
 
 static inline unsigned lruvec_gens(const struct lruvec *lruvec, enum lru_type type)
 {
-    return (unsigned)(lruvec->max_seq - lruvec->min_seq[type] + 1);
+    return (unsigned)(lruvec_max_seq(lruvec) - lruvec_min_seq(lruvec, type) + 1);
 }
+
+/* Adds to a counter of the whole cache, as lruvec_count. */
+#define reclaim_count(reclaim, counter, amount)                                                    \
+    ((reclaim)->shared ? (void)atomic_add_relaxed((counter), (amount))                             \
+                       : (void)atomic_add_owner((counter), (amount)))
+
+/* Adds to a counter that any thread may count in at any time (@counter: of @lruvec). */
+#define lruvec_count(lruvec, counter, amount) reclaim_count((lruvec)->reclaim, counter, amount)
 
 static inline void lruvec_stat(struct lruvec *lruvec, enum memcg_stat_item item, long delta)
 {
-    memcg_stat_add(lruvec->memcg, 0, lruvec->node, item, delta);
+    memcg_stat_add(lruvec->memcg, cpu_current, lruvec->node, item, delta);
+}
+
+/*
+ * The lock of the lists, generations and sizes. A cache of one thread needs none; its taking is
+ * conditional, beyond clang's analysis.
+ */
+static inline void lruvec_lock(struct lruvec *lruvec) MGLRU_NO_LOCK_ANALYSIS
+{
+    if (lruvec->reclaim->shared)
+        lock_spin_acquire(&lruvec->lock);
+}
+
+static inline void lruvec_unlock(struct lruvec *lruvec) MGLRU_NO_LOCK_ANALYSIS
+{
+    if (lruvec->reclaim->shared)
+        lock_spin_release(&lruvec->lock);
+}
+
+/* Locks the lruvec that @folio belongs to, which a reparenting may change until then. */
+static inline struct lruvec *folio_lock_lruvec(const struct folio *folio)
+{
+    for (;;) {
+        struct lruvec *lruvec = folio_lruvec(folio);
+        lruvec_lock(lruvec);
+        if (MGLRU_LIKELY(folio_lruvec(folio) == lruvec))
+            return lruvec;
+        lruvec_unlock(lruvec);
+    }
+}
+
+/* The batches of the caller's CPU. */
+static inline struct lru_batch *reclaim_batch(struct reclaim *reclaim)
+{
+    return reclaim->shared ? &reclaim->batches[cpu_current] : &reclaim->batch;
 }
 
 /* Creates the lruvecs of a new memcg. 0 or MGLRU_ENOMEM. */
@@ -224,6 +319,18 @@ void lruvec_account(struct lruvec *lruvec, enum lru_list list, unsigned zone, lo
  * @tail: it is to be reclaimed next.
  */
 void lruvec_add(struct folio *folio, bool tail);
+
+/*
+ * What lruvec_add does, when the folio has FOLIO_LRU already. In a shared cache: under the lock of
+ * its lruvec.
+ */
+void lruvec_place(struct folio *folio, bool tail);
+
+/*
+ * Shared caches, under the lruvec's lock: the reference of a batch or an isolation ends and the
+ * folio goes onto its list. False: that reference was the last one, and the caller disposes of it.
+ */
+bool lruvec_add_held(struct folio *folio);
 
 /* Takes a folio off its list. @reclaiming: to evict it, so that no young mark is left. */
 void lruvec_del(struct folio *folio, bool reclaiming);

@@ -26,12 +26,26 @@ static unsigned slot_young(uint64_t seq)
 
 static unsigned random_bin(struct reclaim *reclaim)
 {
-    reclaim->random += UINT64_C(0x9E3779B97F4A7C15);
-    return (unsigned)(bits_mix64(reclaim->random) % MEMCG_NR_BINS);
+    reclaim_count(reclaim, &reclaim->random, UINT64_C(0x9E3779B97F4A7C15));
+    return (unsigned)(bits_mix64(atomic_load_relaxed(&reclaim->random)) % MEMCG_NR_BINS);
+}
+
+/* For shared caches only, beyond clang's analysis. */
+static void lru_lock(struct reclaim *reclaim, struct memcg_lru *lru) MGLRU_NO_LOCK_ANALYSIS
+{
+    if (reclaim->shared)
+        lock_spin_acquire(&lru->lock);
+}
+
+static void lru_unlock(struct reclaim *reclaim, struct memcg_lru *lru) MGLRU_NO_LOCK_ANALYSIS
+{
+    if (reclaim->shared)
+        lock_spin_release(&lru->lock);
 }
 
 void memcg_lru_init(struct memcg_lru *lru)
 {
+    lock_spin_init(&lru->lock, RANK_MEMCG_LRU);
     for (unsigned gen = 0; gen < MEMCG_NR_GENS; gen++)
         for (unsigned bin = 0; bin < MEMCG_NR_BINS; bin++)
             list_init(&lru->fifo[gen][bin]);
@@ -52,12 +66,14 @@ static void advance(struct memcg_lru *lru, unsigned from)
 void memcg_lru_online(struct lruvec *lruvec)
 {
     struct memcg_lru *lru = &lruvec->reclaim->memcg_lru[lruvec->node];
+    lru_lock(lruvec->reclaim, lru);
     unsigned gen = slot_old(lru->seq);
     lruvec->memcg_gen = (uint8_t)gen;
     lruvec->memcg_seg = SEG_DEFAULT;
     lruvec->memcg_linked = true;
     list_add_tail(&lru->fifo[gen][random_bin(lruvec->reclaim)], &lruvec->memcg_list);
     lru->nr_memcgs[gen]++;
+    lru_unlock(lruvec->reclaim, lru);
 }
 
 void memcg_lru_offline(struct lruvec *lruvec)
@@ -70,17 +86,16 @@ void memcg_lru_release(struct lruvec *lruvec)
     if (!lruvec->memcg_linked)
         return;
     struct memcg_lru *lru = &lruvec->reclaim->memcg_lru[lruvec->node];
+    lru_lock(lruvec->reclaim, lru);
     unsigned gen = lruvec->memcg_gen;
     leave(lru, lruvec);
     lruvec->memcg_linked = false;
     advance(lru, gen);
+    lru_unlock(lruvec->reclaim, lru);
 }
 
-void memcg_lru_rotate(struct lruvec *lruvec, enum memcg_lru_op op)
+static void rotate(struct memcg_lru *lru, struct lruvec *lruvec, enum memcg_lru_op op)
 {
-    struct memcg_lru *lru = &lruvec->reclaim->memcg_lru[lruvec->node];
-    if (!lruvec->memcg_linked || op == MEMCG_LRU_NOP)
-        return;
     unsigned from = lruvec->memcg_gen;
     unsigned to = op == MEMCG_LRU_OLD     ? slot_old(lru->seq)
                   : op == MEMCG_LRU_YOUNG ? slot_young(lru->seq)
@@ -99,6 +114,17 @@ void memcg_lru_rotate(struct lruvec *lruvec, enum memcg_lru_op op)
     advance(lru, from);
 }
 
+void memcg_lru_rotate(struct lruvec *lruvec, enum memcg_lru_op op)
+{
+    struct memcg_lru *lru = &lruvec->reclaim->memcg_lru[lruvec->node];
+    if (op == MEMCG_LRU_NOP)
+        return;
+    lru_lock(lruvec->reclaim, lru);
+    if (lruvec->memcg_linked)
+        rotate(lru, lruvec, op);
+    lru_unlock(lruvec->reclaim, lru);
+}
+
 static unsigned long evictable_pages(const struct lruvec *lruvec, int swappiness)
 {
     unsigned long pages = 0;
@@ -107,8 +133,8 @@ static unsigned long evictable_pages(const struct lruvec *lruvec, int swappiness
             continue;
         for (unsigned gen = 0; gen < MAX_NR_GENS; gen++)
             for (unsigned zone = 0; zone < MAX_NR_ZONES; zone++)
-                if (lruvec->nr_pages[gen][t][zone] > 0)
-                    pages += (unsigned long)lruvec->nr_pages[gen][t][zone];
+                if (lruvec_nr_pages(lruvec, gen, t, zone) > 0)
+                    pages += (unsigned long)lruvec_nr_pages(lruvec, gen, t, zone);
     }
     return pages;
 }
@@ -158,15 +184,61 @@ static bool shrink_bin(struct scan_control *sc, struct list_node *bin, long visi
     return true;
 }
 
+/* The first memcg of a bin that is still in the tree, with a reference; it goes to the end of the
+ * bin, so that the next call gives the next one. NULL: the bin is empty. */
+static struct lruvec *take_turn(struct memcg_lru *lru, struct list_node *bin, long *visits)
+{
+    struct lruvec *found = NULL;
+    lock_spin_acquire(&lru->lock);
+    while (!found && !list_empty(bin) && (*visits)-- > 0) {
+        struct lruvec *lruvec = container_of(bin->next, struct lruvec, memcg_list);
+        list_move_tail(bin, &lruvec->memcg_list);
+        if (memcg_try_get(lruvec->memcg))
+            found = lruvec;
+    }
+    lock_spin_release(&lru->lock);
+    return found;
+}
+
+/* shrink_bin of a shared cache: others rotate memcgs at the same time, so nothing but the bin
+ * itself is remembered between two visits. */
+static bool shrink_bin_shared(struct scan_control *sc, struct memcg_lru *lru, struct list_node *bin,
+                              long visits)
+{
+    struct lruvec *lruvec;
+    while ((lruvec = take_turn(lru, bin, &visits))) {
+        struct memcg *memcg = lruvec->memcg;
+        enum memcg_lru_op op = shrink_one(lruvec, sc);
+        memcg_lru_rotate(lruvec, op);
+        memcg_put(memcg);
+        if (reclaim_enough(sc))
+            return false;
+    }
+    return true;
+}
+
+/* The slot of the old generation; *@visits: how many memcgs there are, a bound for the visits. */
+static unsigned count_visits(struct reclaim *reclaim, struct memcg_lru *lru, long *visits)
+{
+    *visits = 0;
+    lru_lock(reclaim, lru);
+    unsigned gen = slot_old(lru->seq);
+    for (unsigned g = 0; g < MEMCG_NR_GENS; g++)
+        *visits += lru->nr_memcgs[g];
+    lru_unlock(reclaim, lru);
+    return gen;
+}
+
 void memcg_lru_shrink(struct scan_control *sc, unsigned node)
 {
     struct memcg_lru *lru = &sc->reclaim->memcg_lru[node];
-    unsigned gen = slot_old(lru->seq);
+    long visits;
+    unsigned gen = count_visits(sc->reclaim, lru, &visits);
     unsigned first = random_bin(sc->reclaim);
-    long visits = 0;
-    for (unsigned g = 0; g < MEMCG_NR_GENS; g++)
-        visits += lru->nr_memcgs[g];
-    for (unsigned i = 0; i < MEMCG_NR_BINS; i++)
-        if (!shrink_bin(sc, &lru->fifo[gen][(first + i) % MEMCG_NR_BINS], visits))
+    for (unsigned i = 0; i < MEMCG_NR_BINS; i++) {
+        struct list_node *bin = &lru->fifo[gen][(first + i) % MEMCG_NR_BINS];
+        if (!(sc->reclaim->shared ? shrink_bin_shared(sc, lru, bin, visits)
+                                  : shrink_bin(sc, bin, visits)))
             return;
+    }
 }

@@ -105,7 +105,7 @@ void vma_destroy(struct vma *vma)
         for (unsigned i = 0; i < PTRS_PER_TABLE; i++) {
             struct folio *folio = (struct folio *)(table->entries[i] & ~(uintptr_t)PTE_FLAGS);
             if (folio && --folio->map_count == 0 && folio_type(folio) == LRU_TYPE_FILE)
-                lruvec_stat(folio->lruvec, MEMCG_FILE_MAPPED, -folio_pages(folio));
+                lruvec_stat(folio_lruvec(folio), MEMCG_FILE_MAPPED, -folio_pages(folio));
         }
         free(table);
     }
@@ -192,7 +192,7 @@ void vma_map(struct vma *vma, uint64_t index, struct folio *folio, bool write)
     *entry = (uintptr_t)folio | PTE_YOUNG | (write ? PTE_DIRTY : 0);
     table->young = true;
     if (folio->map_count++ == 0 && folio_type(folio) == LRU_TYPE_FILE)
-        lruvec_stat(folio->lruvec, MEMCG_FILE_MAPPED, folio_pages(folio));
+        lruvec_stat(folio_lruvec(folio), MEMCG_FILE_MAPPED, folio_pages(folio));
     if (index >= vma->end)
         vma->end = index + 1;
 }
@@ -228,7 +228,7 @@ void mm_unmap_folio(struct folio *folio)
     }
     MGLRU_ASSERT(folio->map_count == 0);
     if (folio_type(folio) == LRU_TYPE_FILE)
-        lruvec_stat(folio->lruvec, MEMCG_FILE_MAPPED, -folio_pages(folio));
+        lruvec_stat(folio_lruvec(folio), MEMCG_FILE_MAPPED, -folio_pages(folio));
 }
 
 void mm_split_folio(struct folio *const parts[], long count)
@@ -247,7 +247,7 @@ void mm_split_folio(struct folio *const parts[], long count)
         }
     }
     if (folio_type(folio) == LRU_TYPE_FILE)
-        lruvec_stat(folio->lruvec, MEMCG_FILE_MAPPED, mapped - count);
+        lruvec_stat(folio_lruvec(folio), MEMCG_FILE_MAPPED, mapped - count);
 }
 
 void mm_discard_all(struct memcg *memcg)

@@ -12,14 +12,14 @@
 static uint64_t add_seq(const struct lruvec *lruvec, const struct folio *folio, bool tail)
 {
     enum lru_type type = folio_type(folio);
-    uint64_t oldest = lruvec->min_seq[type];
+    uint64_t oldest = lruvec_min_seq(lruvec, type);
     if (folio_test(folio, FOLIO_ACTIVE))
-        return lruvec->max_seq;
+        return lruvec_max_seq(lruvec);
     bool waits =
         folio_test(folio, FOLIO_RECLAIM) && folio_test(folio, FOLIO_DIRTY | FOLIO_WRITEBACK);
     if ((type == LRU_TYPE_ANON && !folio_test(folio, FOLIO_SWAPCACHE)) || waits)
-        return lruvec->max_seq - 1;
-    if (tail || oldest + MIN_NR_GENS >= lruvec->max_seq)
+        return lruvec_max_seq(lruvec) - 1;
+    if (tail || oldest + MIN_NR_GENS >= lruvec_max_seq(lruvec))
         return oldest;
     return oldest + 1;
 }
@@ -89,15 +89,15 @@ static void sync_min_seq(const struct lruvec *lruvec, uint64_t min_seq[2], int s
         return;
     if (min_seq[LRU_TYPE_FILE] < min_seq[LRU_TYPE_ANON])
         min_seq[LRU_TYPE_ANON] = min_seq[LRU_TYPE_FILE];
-    uint64_t file = lruvec->min_seq[LRU_TYPE_FILE];
+    uint64_t file = lruvec_min_seq(lruvec, LRU_TYPE_FILE);
     min_seq[LRU_TYPE_FILE] = min_seq[LRU_TYPE_ANON] > file ? min_seq[LRU_TYPE_ANON] : file;
 }
 
 static bool should_age(const struct lruvec *lruvec, const struct scan_control *sc, int swappiness,
                        unsigned long *total)
 {
-    uint64_t min_seq = lruvec->min_seq[swappiness ? LRU_TYPE_ANON : LRU_TYPE_FILE];
-    uint64_t max_seq = lruvec->max_seq;
+    uint64_t min_seq = lruvec_min_seq(lruvec, swappiness ? LRU_TYPE_ANON : LRU_TYPE_FILE);
+    uint64_t max_seq = lruvec_max_seq(lruvec);
     unsigned long young = 0, old = 0;
 
     *total = 0;
@@ -106,10 +106,10 @@ static bool should_age(const struct lruvec *lruvec, const struct scan_control *s
     for (unsigned t = 0; t < LRU_TYPES; t++) {
         if (!type_evictable((enum lru_type)t, swappiness))
             continue;
-        for (uint64_t seq = lruvec->min_seq[t]; seq <= max_seq; seq++) {
+        for (uint64_t seq = lruvec_min_seq(lruvec, t); seq <= max_seq; seq++) {
             long size = 0;
             for (unsigned zone = 0; zone < MAX_NR_ZONES; zone++) {
-                long pages = lruvec->nr_pages[gen_of(seq)][t][zone];
+                long pages = lruvec_nr_pages(lruvec, gen_of(seq), t, zone);
                 size += pages > 0 ? pages : 0;
             }
             *total += (unsigned long)size;
@@ -164,7 +164,7 @@ static unsigned long isolate(struct lruvec *lruvec, struct scan_control *sc, int
     unsigned limit = MAX_NR_TIERS; /* unset */
     if (!swappiness)
         type = LRU_TYPE_FILE;
-    else if (lruvec->min_seq[LRU_TYPE_ANON] < lruvec->min_seq[LRU_TYPE_FILE])
+    else if (lruvec_min_seq(lruvec, LRU_TYPE_ANON) < lruvec_min_seq(lruvec, LRU_TYPE_FILE))
         type = LRU_TYPE_ANON;
     else if (swappiness == 1)
         type = LRU_TYPE_FILE;
@@ -205,7 +205,7 @@ static unsigned long evict_result(const struct lruvec *lruvec, int swappiness,
 /* Pages to scan; 0: stop; -1: stop and rotate the memcg. */
 static long scan_target(struct lruvec *lruvec, struct scan_control *sc, int swappiness)
 {
-    uint64_t seq = lruvec->max_seq;
+    uint64_t seq = lruvec_max_seq(lruvec);
     unsigned long total;
     if (memcg_below_min(sc->target, lruvec->memcg))
         return -1;
@@ -249,7 +249,7 @@ static struct refault_result refault(const struct lruvec *lruvec, struct folio *
 {
     struct refault_result result = {0};
     uint64_t mask = (UINT64_C(1) << (shadow->token_bits - 2)) - 1;
-    result.recent = shadow->token >> 2 == (lruvec->min_seq[folio_type(folio)] & mask);
+    result.recent = shadow->token >> 2 == (lruvec_min_seq(lruvec, folio_type(folio)) & mask);
     unsigned refs = (unsigned)(shadow->token & 3) + (shadow->workingset ? 1 : 0);
     result.tier = bits_log2up(refs + 1);
     if (!result.recent)

@@ -29,16 +29,15 @@ static uint64_t add_seq(const struct lruvec *lruvec, const struct folio *folio, 
         distance = 3;
     else
         distance = MAX_NR_GENS;
-    uint64_t oldest = lruvec->min_seq[type];
-    uint64_t seq = lruvec->max_seq + 1 - distance;
-    return lruvec->max_seq + 1 < distance || seq < oldest ? oldest : seq;
+    uint64_t oldest = lruvec_min_seq(lruvec, type);
+    uint64_t seq = lruvec_max_seq(lruvec) + 1 - distance;
+    return lruvec_max_seq(lruvec) + 1 < distance || seq < oldest ? oldest : seq;
 }
 
 /* Flags after one more access through a descriptor, unlisted rules included (1.4). */
 static void count_access(struct folio *folio)
 {
-    unsigned state = (unsigned)(folio->flags & FOLIO_STATE_MASK);
-    folio->flags = (folio->flags & ~(uint64_t)FOLIO_STATE_MASK) | model_73.marked[state];
+    folio_change(folio, FOLIO_STATE_MASK, model_73.marked[folio_flags(folio) & FOLIO_STATE_MASK]);
 }
 
 static void mark_fault(struct folio *folio)
@@ -64,7 +63,7 @@ static bool rmap_refs(struct folio *folio, bool exec_file)
         folio_set(folio, exec_file ? FOLIO_WORKINGSET : FOLIO_REFERENCED);
         return exec_file;
     }
-    if (model_73.refs[folio->flags & FOLIO_STATE_MASK] > 1) {
+    if (model_73.refs[folio_flags(folio) & FOLIO_STATE_MASK] > 1) {
         folio_clear(folio, FOLIO_REFS_MASK | FOLIO_REFERENCED);
         folio_set(folio, FOLIO_WORKINGSET);
     } else {
@@ -77,7 +76,7 @@ static enum reference_verdict references(struct reclaim *reclaim, struct folio *
                                          bool exec)
 {
     bool file = folio_type(folio) == LRU_TYPE_FILE;
-    if (reclaim->enabled && !reclaim->switching) {
+    if (reclaim_enabled(reclaim) && !reclaim->switching) {
         if (!young)
             return REFERENCE_RECLAIM;
         return rmap_refs(folio, exec && file) ? REFERENCE_ACTIVATE : REFERENCE_KEEP;
@@ -103,7 +102,7 @@ static bool leftover(const struct lruvec *lruvec, struct folio *folio, bool seco
         !folio_test(folio, FOLIO_ACTIVE | FOLIO_DIRTY | FOLIO_WRITEBACK))
         return true;
     /* Never back into the oldest generation. */
-    if (add_seq(lruvec, folio, false) == lruvec->min_seq[folio_type(folio)]) {
+    if (add_seq(lruvec, folio, false) == lruvec_min_seq(lruvec, folio_type(folio))) {
         folio_clear(folio, FOLIO_REFS_MASK | FOLIO_REFERENCED);
         folio_set(folio, FOLIO_ACTIVE);
     }
@@ -112,12 +111,12 @@ static bool leftover(const struct lruvec *lruvec, struct folio *folio, bool seco
 
 static void sync_min_seq(const struct lruvec *lruvec, uint64_t min_seq[2], int swappiness)
 {
-    if (min_seq[0] == lruvec->min_seq[0] && min_seq[1] == lruvec->min_seq[1])
+    if (min_seq[0] == lruvec_min_seq(lruvec, 0) && min_seq[1] == lruvec_min_seq(lruvec, 1))
         return;
     if (swappiness < 1 || swappiness > MAX_SWAPPINESS)
         return;
-    uint64_t second = lruvec->max_seq - MIN_NR_GENS;
-    if (lruvec->max_seq < MIN_NR_GENS)
+    uint64_t second = lruvec_max_seq(lruvec) - MIN_NR_GENS;
+    if (lruvec_max_seq(lruvec) < MIN_NR_GENS)
         return;
     if (min_seq[LRU_TYPE_ANON] > second && min_seq[LRU_TYPE_FILE] < second)
         min_seq[LRU_TYPE_ANON] = second;
@@ -130,13 +129,13 @@ static bool should_age(const struct lruvec *lruvec, const struct scan_control *s
 {
     uint64_t oldest = UINT64_MAX;
     for (unsigned t = 0; t < LRU_TYPES; t++)
-        if (type_evictable((enum lru_type)t, swappiness) && lruvec->min_seq[t] < oldest)
-            oldest = lruvec->min_seq[t];
-    if (oldest + MIN_NR_GENS > lruvec->max_seq)
+        if (type_evictable((enum lru_type)t, swappiness) && lruvec_min_seq(lruvec, t) < oldest)
+            oldest = lruvec_min_seq(lruvec, t);
+    if (oldest + MIN_NR_GENS > lruvec_max_seq(lruvec))
         return true;
     if (sc->priority == DEF_PRIORITY)
         return false;
-    return oldest + MIN_NR_GENS == lruvec->max_seq;
+    return oldest + MIN_NR_GENS == lruvec_max_seq(lruvec);
 }
 
 static unsigned tier_limit(const struct lruvec *lruvec, enum lru_type type)
@@ -202,9 +201,9 @@ static unsigned long scan_budget(struct lruvec *lruvec, struct scan_control *sc,
     for (unsigned t = 0; t < LRU_TYPES; t++) {
         if (!type_evictable((enum lru_type)t, swappiness))
             continue;
-        for (uint64_t seq = lruvec->min_seq[t]; seq <= lruvec->max_seq; seq++)
+        for (uint64_t seq = lruvec_min_seq(lruvec, t); seq <= lruvec_max_seq(lruvec); seq++)
             for (unsigned zone = 0; zone < MAX_NR_ZONES; zone++) {
-                long pages = lruvec->nr_pages[gen_of(seq)][t][zone];
+                long pages = lruvec_nr_pages(lruvec, gen_of(seq), t, zone);
                 total += pages > 0 ? (unsigned long)pages : 0;
             }
     }
@@ -224,7 +223,7 @@ static bool shrink(struct lruvec *lruvec, struct scan_control *sc)
         if (memcg_below_min(sc->target, lruvec->memcg))
             return true;
         if (should_age(lruvec, sc, swappiness, &unused)) {
-            if (aging_inc_max_seq(lruvec, sc, lruvec->max_seq, swappiness, false))
+            if (aging_inc_max_seq(lruvec, sc, lruvec_max_seq(lruvec), swappiness, false))
                 rotate = true;
             aged = true;
         }
@@ -244,7 +243,7 @@ static struct refault_result refault(const struct lruvec *lruvec, struct folio *
 {
     struct refault_result result = {0};
     uint64_t mask = (UINT64_C(1) << (shadow->token_bits - 2)) - 1;
-    uint64_t now = lruvec->max_seq & mask;
+    uint64_t now = lruvec_max_seq(lruvec) & mask;
     uint64_t then = shadow->token >> 2;
     result.recent = (now > then ? now - then : then - now) < MAX_NR_GENS;
     unsigned refs = (unsigned)(shadow->token & 3) + 1;

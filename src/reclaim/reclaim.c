@@ -48,11 +48,11 @@ void reclaim_count_scan(struct lruvec *lruvec, struct scan_control *sc, enum lru
                         unsigned long pages)
 {
     sc->nr_scanned += pages;
-    lruvec->reclaim->work += pages;
+    reclaim_count(lruvec->reclaim, &lruvec->reclaim->work, pages);
     if (!pages)
         return;
     if (!sc->target)
-        sc->reclaim->global_scanned += pages;
+        reclaim_count(sc->reclaim, &sc->reclaim->global_scanned, pages);
     lruvec_stat(lruvec,
                 sc->background  ? MEMCG_PGSCAN_KSWAPD
                 : sc->proactive ? MEMCG_PGSCAN_PROACTIVE
@@ -68,7 +68,7 @@ void reclaim_count_steal(struct lruvec *lruvec, struct scan_control *sc, enum lr
     if (!pages)
         return;
     if (!sc->target)
-        sc->reclaim->global_stolen += pages;
+        reclaim_count(sc->reclaim, &sc->reclaim->global_stolen, pages);
     lruvec_stat(lruvec,
                 sc->background  ? MEMCG_PGSTEAL_KSWAPD
                 : sc->proactive ? MEMCG_PGSTEAL_PROACTIVE
@@ -117,9 +117,9 @@ void reclaim_shrink_lruvec(struct lruvec *lruvec, struct scan_control *sc)
     const struct reclaim *reclaim = lruvec->reclaim;
     /* Row 14: while folios are half moved each algorithm sees a part of them. */
     bool both = reclaim->switching && reclaim->model->switch_runs_both;
-    if (reclaim->enabled || both)
+    if (reclaim_enabled(reclaim) || both)
         shrink_generations(lruvec, sc);
-    if (!reclaim->enabled || both)
+    if (!reclaim_enabled(reclaim) || both)
         classic_shrink(lruvec, sc);
 }
 
@@ -203,8 +203,10 @@ static bool may_yield(const struct lruvec *lruvec)
     const struct reclaim *reclaim = lruvec->reclaim;
     long anon = 0, file = 0;
     for (unsigned zone = 0; zone < MAX_NR_ZONES; zone++) {
-        anon += lruvec->lru_size[zone][LRU_INACTIVE_ANON] + lruvec->lru_size[zone][LRU_ACTIVE_ANON];
-        file += lruvec->lru_size[zone][LRU_INACTIVE_FILE] + lruvec->lru_size[zone][LRU_ACTIVE_FILE];
+        anon += lruvec_size(lruvec, zone, LRU_INACTIVE_ANON) +
+                lruvec_size(lruvec, zone, LRU_ACTIVE_ANON);
+        file += lruvec_size(lruvec, zone, LRU_INACTIVE_FILE) +
+                lruvec_size(lruvec, zone, LRU_ACTIVE_FILE);
     }
     return file || (anon && reclaim->host->swap_left(reclaim->host_context, lruvec->memcg) > 0);
 }
@@ -248,9 +250,10 @@ static void raise_priority(struct scan_control *sc, unsigned node)
 static void shrink_node(struct scan_control *sc, unsigned node)
 {
     const struct reclaim *reclaim = sc->reclaim;
-    bool classic = !reclaim->enabled || (reclaim->switching && reclaim->model->switch_runs_both);
+    bool classic =
+        !reclaim_enabled(reclaim) || (reclaim->switching && reclaim->model->switch_runs_both);
     sc->counts = (struct scan_counts){0};
-    if (reclaim_is_global(sc) && reclaim->enabled) {
+    if (reclaim_is_global(sc) && reclaim_enabled(reclaim)) {
         sc->hopeful = true; /* the memcg LRU turns with each priority */
         lru_batch_drain(sc->reclaim);
         raise_priority(sc, node);
@@ -282,7 +285,7 @@ static bool run_priorities(struct scan_control *sc)
 {
     bool hopeful = true;
     for (sc->priority = DEF_PRIORITY; sc->priority >= 0 && hopeful; sc->priority--) {
-        uint64_t work = sc->reclaim->work;
+        uint64_t work = atomic_load_relaxed(&sc->reclaim->work);
         bool all = walks_all(sc);
         sc->nr_scanned = 0;
         sc->hopeful = sc->proactive; /* may take anonymous pages against swappiness */
@@ -291,9 +294,9 @@ static bool run_priorities(struct scan_control *sc)
         if (reclaim_enough(sc))
             break;
         sc->reclaim->host->progress(sc->reclaim->host_context);
-        hopeful = !all || sc->hopeful || work != sc->reclaim->work;
+        hopeful = !all || sc->hopeful || work != atomic_load_relaxed(&sc->reclaim->work);
     }
-    for (unsigned node = 0; node < sc->reclaim->nodes; node++)
+    for (unsigned node = 0; node < sc->reclaim->nodes && !sc->reclaim->shared; node++)
         classic_snapshot(sc, node);
     return hopeful;
 }
@@ -355,19 +358,20 @@ static bool lruvec_old_enough(const struct lruvec *lruvec, struct scan_control *
     for (unsigned t = 0; t < LRU_TYPES; t++) {
         if (!type_evictable((enum lru_type)t, swappiness))
             continue;
-        if (lruvec->min_seq[t] < oldest)
-            oldest = lruvec->min_seq[t];
+        if (lruvec_min_seq(lruvec, t) < oldest)
+            oldest = lruvec_min_seq(lruvec, t);
         for (unsigned gen = 0; gen < MAX_NR_GENS; gen++)
             for (unsigned zone = 0; zone < MAX_NR_ZONES; zone++)
-                if (lruvec->nr_pages[gen][t][zone] > 0)
-                    size += (unsigned long)lruvec->nr_pages[gen][t][zone];
+                if (lruvec_nr_pages(lruvec, gen, t, zone) > 0)
+                    size += (unsigned long)lruvec_nr_pages(lruvec, gen, t, zone);
     }
     if (!reclaim->model->protects_on_direct)
-        oldest = lruvec->min_seq[LRU_TYPE_FILE];
+        oldest = lruvec_min_seq(lruvec, LRU_TYPE_FILE);
     if (!(memcg_online(lruvec->memcg) ? size >> sc->priority : size))
         return false;
-    return lruvec->timestamps[gen_of(oldest)] + (uint64_t)reclaim->min_ttl_ms * 1000000 <
-           reclaim->now_ns;
+    return atomic_load_relaxed(&lruvec->timestamps[gen_of(oldest)]) +
+               (uint64_t)reclaim->min_ttl_ms * 1000000 <
+           atomic_load_relaxed(&reclaim->now_ns);
 }
 
 bool reclaim_ttl_allows(struct scan_control *sc)
@@ -375,7 +379,8 @@ bool reclaim_ttl_allows(struct scan_control *sc)
     struct reclaim *reclaim = sc->reclaim;
     struct memcg *root = reclaim->tree->root;
     bool allowed = !reclaim->min_ttl_ms;
-    for (struct memcg *memcg = root; memcg; memcg = memcg_next(root, memcg)) {
+    struct memcg *memcg = NULL;
+    while ((memcg = memcg_iter_next(root, memcg, NULL))) {
         memcg_protection_update(root, memcg);
         for (unsigned node = 0; node < reclaim->nodes && !allowed; node++)
             allowed = lruvec_old_enough(memcg_lruvec(memcg, node), sc);
@@ -389,12 +394,12 @@ unsigned long reclaim_background(struct reclaim *reclaim, unsigned long pages)
     struct reclaim_request request = {.pages = pages, .may_swap = true};
     init_control(&sc, reclaim, &request);
     sc.background = true;
-    if (reclaim->enabled && !reclaim_ttl_allows(&sc))
+    if (reclaim_enabled(reclaim) && !reclaim_ttl_allows(&sc))
         return 0;
     for (sc.priority = DEF_PRIORITY; sc.priority >= 1 && !reclaim_enough(&sc); sc.priority--)
         for (unsigned node = 0; node < reclaim->nodes; node++)
             shrink_node(&sc, node);
-    for (unsigned node = 0; node < reclaim->nodes; node++)
+    for (unsigned node = 0; node < reclaim->nodes && !reclaim->shared; node++)
         classic_snapshot(&sc, node);
     return sc.nr_reclaimed;
 }
@@ -406,7 +411,7 @@ int reclaim_age_seq(struct reclaim *reclaim, struct lruvec *lruvec, uint64_t seq
 {
     struct scan_control sc;
     struct reclaim_request request = {.target = lruvec->memcg, .may_swap = true};
-    uint64_t max_seq = lruvec->max_seq;
+    uint64_t max_seq = lruvec_max_seq(lruvec);
     init_control(&sc, reclaim, &request);
     lru_batch_drain(reclaim);
     if (seq > max_seq)
@@ -414,7 +419,7 @@ int reclaim_age_seq(struct reclaim *reclaim, struct lruvec *lruvec, uint64_t seq
     if (!reclaim->model->anon_only) {
         if (seq < max_seq)
             return 0;
-        uint64_t oldest = lruvec->min_seq[swappiness ? LRU_TYPE_ANON : LRU_TYPE_FILE];
+        uint64_t oldest = lruvec_min_seq(lruvec, swappiness ? LRU_TYPE_ANON : LRU_TYPE_FILE);
         if (!force_scan && oldest + MAX_NR_GENS - 1 <= max_seq)
             return MGLRU_ERANGE;
         aging_inc_max_seq(lruvec, &sc, max_seq, swappiness, force_scan);
@@ -428,10 +433,10 @@ static uint64_t command_oldest(const struct lruvec *lruvec, int swappiness)
 {
     uint64_t oldest = UINT64_MAX;
     if (!lruvec->reclaim->model->anon_only)
-        return lruvec->min_seq[swappiness ? LRU_TYPE_ANON : LRU_TYPE_FILE];
+        return lruvec_min_seq(lruvec, swappiness ? LRU_TYPE_ANON : LRU_TYPE_FILE);
     for (unsigned t = 0; t < LRU_TYPES; t++)
-        if (type_evictable((enum lru_type)t, swappiness) && lruvec->min_seq[t] < oldest)
-            oldest = lruvec->min_seq[t];
+        if (type_evictable((enum lru_type)t, swappiness) && lruvec_min_seq(lruvec, t) < oldest)
+            oldest = lruvec_min_seq(lruvec, t);
     return oldest;
 }
 
@@ -440,7 +445,7 @@ static unsigned long all_pages(const struct lruvec *lruvec)
     unsigned long pages = 0;
     for (unsigned l = 0; l < LRU_UNEVICTABLE; l++)
         for (unsigned zone = 0; zone < MAX_NR_ZONES; zone++)
-            pages += (unsigned long)lruvec->lru_size[zone][l];
+            pages += (unsigned long)lruvec_size(lruvec, zone, l);
     return pages;
 }
 
@@ -456,7 +461,7 @@ int reclaim_evict_seq(struct reclaim *reclaim, struct lruvec *lruvec, uint64_t s
                                       .swappiness = swappiness};
     init_control(&sc, reclaim, &request);
     lru_batch_drain(reclaim);
-    if (seq + MIN_NR_GENS > lruvec->max_seq)
+    if (seq + MIN_NR_GENS > lruvec_max_seq(lruvec))
         return MGLRU_EINVAL;
     sc.nr_reclaimed = 0;
     /* Pages that are pinned for good are met again and again: without any progress the command

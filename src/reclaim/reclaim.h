@@ -18,6 +18,7 @@
 /* What one batch came to, in pages. The kernel counts more, to throttle who reclaims; here a write
  * takes no time (host->progress ends it between two priorities), so nothing waits. */
 struct scan_counts {
+    unsigned long busy;           /* shared caches: somebody read, wrote or pinned them */
     unsigned long unqueued_dirty; /* of files, and nobody writes them: all of them wakes flushers */
     unsigned long taken;
     unsigned long pageout;
@@ -141,6 +142,7 @@ bool aging_move_oldest(struct lruvec *lruvec, enum lru_type type, enum aging_alg
 uint64_t generation_seq(const struct lruvec *lruvec, const struct folio *folio);
 /* Reference state with what the splice clears lazily. */
 unsigned generation_state(const struct lruvec *lruvec, const struct folio *folio);
+unsigned generation_state_of(const struct lruvec *lruvec, uint64_t flags);
 /* Moves the seq field to the next generation; returns the new effective seq. */
 uint64_t generation_bump(struct lruvec *lruvec, struct folio *folio, bool account);
 /* nr_pages and list sizes for a folio that changes generation; MAX as "none". */
@@ -179,7 +181,7 @@ unsigned long eviction_scan(struct lruvec *lruvec, struct scan_control *sc,
                             struct isolation *isolation);
 unsigned long eviction_run(struct lruvec *lruvec, struct scan_control *sc, int swappiness,
                            unsigned long nr);
-void eviction_put_back(struct list_node *folios);
+void eviction_put_back(struct lruvec *lruvec, struct list_node *folios);
 /* Rows 9 and 19: the flushers start when all that was taken since sc->counts was cleared is dirty
  * and nobody writes it. */
 void eviction_wake_flushers(struct lruvec *lruvec, struct scan_control *sc);

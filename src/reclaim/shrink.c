@@ -11,6 +11,7 @@
 
 #include "base/check.h"
 #include "memcg/charge.h"
+#include "reclaim/hold.h"
 
 enum verdict { VERDICT_FREE, VERDICT_KEEP, VERDICT_ACTIVATE };
 
@@ -54,7 +55,7 @@ static enum verdict judge_dirty(struct scan_control *sc, struct folio *folio, bo
         return VERDICT_ACTIVATE;
     }
     folio_set(folio, FOLIO_RECLAIM);
-    lruvec_stat(folio->lruvec, MEMCG_NR_VMSCAN_WRITE, folio_pages(folio));
+    lruvec_stat(folio_lruvec(folio), MEMCG_NR_VMSCAN_WRITE, folio_pages(folio));
     sc->counts.pageout += (unsigned long)folio_pages(folio);
     bool done = reclaim->host->swap_write(reclaim->host_context, folio);
     if (!done)
@@ -67,12 +68,16 @@ static enum verdict judge(struct scan_control *sc, struct folio *folio)
 {
     if (folio_test(folio, FOLIO_LOCKED | FOLIO_PINNED))
         return VERDICT_KEEP;
+    if (sc->reclaim->shared && hold_busy(folio)) {
+        sc->counts.busy += (unsigned long)folio_pages(folio);
+        return VERDICT_KEEP;
+    }
     if (!folio_evictable(folio))
         return VERDICT_ACTIVATE;
     if (folio->map_count && !sc->may_unmap)
         return VERDICT_KEEP;
     /* R appeared while it was isolated: a look-around or a walk wanted to promote it. */
-    if (sc->reclaim->model->isolated_promotes && sc->reclaim->enabled && folio->map_count &&
+    if (sc->reclaim->model->isolated_promotes && reclaim_enabled(sc->reclaim) && folio->map_count &&
         folio_test(folio, FOLIO_REFERENCED))
         return VERDICT_KEEP;
     count_io_state(sc, folio);
@@ -124,10 +129,12 @@ unsigned long shrink_folios(struct scan_control *sc, struct list_node *folios,
         struct folio *folio = folio_of(pos);
         unsigned long pages = (unsigned long)folio_pages(folio);
         enum verdict verdict = judge(sc, folio);
+        if (verdict == VERDICT_FREE && reclaim->shared && !hold_freeze(folio))
+            verdict = VERDICT_KEEP;
         if (verdict == VERDICT_FREE) {
             list_del(pos);
-            if (folio->lruvec->memcg != freed.memcg)
-                uncharge_freed(&freed, folio->lruvec->memcg);
+            if (folio_lruvec(folio)->memcg != freed.memcg)
+                uncharge_freed(&freed, folio_lruvec(folio)->memcg);
             uint64_t shadow = workingset_evict(reclaim, folio, sc->target);
             reclaim->host->release(reclaim->host_context, folio, shadow);
             freed.pages += (unsigned)pages;

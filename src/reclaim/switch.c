@@ -23,12 +23,12 @@ static bool fill_lruvec(struct lruvec *lruvec)
             bool tail = keep_order && inactive;
             struct folio *folio = folio_of(tail ? list->next : list->prev);
             /* The list said active by its flag; the new placement reads the same flag. */
-            lruvec->enabled = false;
+            atomic_store_relaxed(&lruvec->enabled, false);
             bool active = folio_test(folio, FOLIO_ACTIVE);
             lruvec_del(folio, false);
             if (active)
                 folio_set(folio, FOLIO_ACTIVE);
-            lruvec->enabled = true;
+            atomic_store_relaxed(&lruvec->enabled, true);
             lruvec_add(folio, tail);
             if (--budget == 0)
                 return false;
@@ -58,16 +58,16 @@ static bool drain_lruvec(struct lruvec *lruvec)
 
 void reclaim_switch(struct reclaim *reclaim, bool enabled, void (*pause)(void *), void *context)
 {
-    if (reclaim->enabled == enabled)
+    if (reclaim_enabled(reclaim) == enabled)
         return;
     lru_batch_drain(reclaim);
     reclaim->switching = true;
-    reclaim->enabled = enabled;
+    atomic_store_relaxed(&reclaim->enabled, enabled);
     struct memcg *root = reclaim->tree->root;
     for (struct memcg *memcg = root; memcg; memcg = memcg_next(root, memcg)) {
         for (unsigned node = 0; node < reclaim->nodes; node++) {
             struct lruvec *lruvec = memcg_lruvec(memcg, node);
-            lruvec->enabled = enabled;
+            atomic_store_relaxed(&lruvec->enabled, enabled);
             while (!(enabled ? fill_lruvec(lruvec) : drain_lruvec(lruvec)))
                 if (pause)
                     pause(context);
@@ -81,11 +81,10 @@ void reclaim_switch(struct reclaim *reclaim, bool enabled, void (*pause)(void *)
 static uint64_t adopt_seq(const struct lruvec *child, const struct lruvec *parent,
                           struct folio *folio)
 {
-    uint64_t oldest = parent->min_seq[folio_type(folio)];
+    uint64_t oldest = lruvec_min_seq(parent, folio_type(folio));
     uint64_t seq = oldest + ((generation_seq(child, folio) - oldest) & (MAX_NR_GENS - 1));
     unsigned state = generation_state(child, folio);
-    folio->flags &= ~(FOLIO_SEQ_MASK | (uint64_t)FOLIO_STATE_MASK);
-    folio->flags |= folio_seq_bits(seq) | state;
+    folio_change(folio, FOLIO_SEQ_MASK | FOLIO_STATE_MASK, folio_seq_bits(seq) | state);
     return seq;
 }
 
@@ -94,7 +93,7 @@ static void adopt_list(struct lruvec *parent, struct list_node *to, struct list_
 {
     struct list_node *pos;
     list_for_each (pos, from)
-        folio_of(pos)->lruvec = parent;
+        atomic_store_relaxed(&folio_of(pos)->lruvec, parent);
     list_splice_tail(to, from);
 }
 
@@ -107,8 +106,8 @@ static void adopt_folios(struct lruvec *parent, unsigned gen, enum lru_type type
     struct list_node *pos, *tmp;
     list_for_each_safe (pos, tmp, from) {
         struct folio *folio = folio_of(pos);
-        unsigned own = gen_of(adopt_seq(folio->lruvec, parent, folio));
-        folio->lruvec = parent;
+        unsigned own = gen_of(adopt_seq(folio_lruvec(folio), parent, folio));
+        atomic_store_relaxed(&folio->lruvec, parent);
         if (own != gen)
             list_move_head(&parent->folios[own][type][zone], pos);
     }
@@ -118,21 +117,21 @@ static void adopt_folios(struct lruvec *parent, unsigned gen, enum lru_type type
 static void adopt_sizes(struct lruvec *child, struct lruvec *parent, enum lru_list list,
                         unsigned zone)
 {
-    long pages = child->lru_size[zone][list];
-    child->lru_size[zone][list] = 0;
-    parent->lru_size[zone][list] += pages;
+    long pages = lruvec_size(child, zone, list);
+    atomic_store_relaxed(&child->lru_size[zone][list], 0);
+    atomic_add_owner(&parent->lru_size[zone][list], pages);
 }
 
 /* A generation that is active for one lruvec and inactive for the other changes its size list. */
 static void adopt_generation(struct lruvec *child, struct lruvec *parent, unsigned gen,
                              enum lru_type type, unsigned zone)
 {
-    long pages = child->nr_pages[gen][type][zone];
-    bool was = gen == gen_of(child->max_seq) || gen == gen_of(child->max_seq - 1);
-    bool is = gen == gen_of(parent->max_seq) || gen == gen_of(parent->max_seq - 1);
+    long pages = lruvec_nr_pages(child, gen, type, zone);
+    bool was = gen == gen_of(lruvec_max_seq(child)) || gen == gen_of(lruvec_max_seq(child) - 1);
+    bool is = gen == gen_of(lruvec_max_seq(parent)) || gen == gen_of(lruvec_max_seq(parent) - 1);
     adopt_folios(parent, gen, type, zone, &child->folios[gen][type][zone]);
-    parent->nr_pages[gen][type][zone] += pages;
-    child->nr_pages[gen][type][zone] = 0;
+    atomic_add_owner(&parent->nr_pages[gen][type][zone], pages);
+    atomic_store_relaxed(&child->nr_pages[gen][type][zone], 0);
     if (was != is) {
         lruvec_account(parent, lru_list_of(type, was), zone, -pages);
         lruvec_account(parent, lru_list_of(type, is), zone, pages);
@@ -143,27 +142,28 @@ static void adopt_generation(struct lruvec *child, struct lruvec *parent, unsign
 static void adopt_absolute(struct lruvec *child, struct lruvec *parent, enum lru_type type,
                            unsigned zone)
 {
-    for (uint64_t seq = child->min_seq[type]; seq <= child->max_seq; seq++) {
+    for (uint64_t seq = lruvec_min_seq(child, type); seq <= lruvec_max_seq(child); seq++) {
         struct list_node *from = &child->folios[gen_of(seq)][type][zone];
-        unsigned gen = gen_of(parent->max_seq - (child->max_seq - seq));
+        unsigned gen = gen_of(lruvec_max_seq(parent) - (lruvec_max_seq(child) - seq));
         struct list_node *pos;
         list_for_each (pos, from) {
             struct folio *folio = folio_of(pos);
             unsigned state = generation_state(child, folio);
-            uint64_t distance = child->max_seq - generation_seq(child, folio);
-            folio->flags &= ~(FOLIO_SEQ_MASK | (uint64_t)FOLIO_STATE_MASK);
-            folio->flags |= folio_seq_bits(parent->max_seq - distance) | state;
+            uint64_t distance = lruvec_max_seq(child) - generation_seq(child, folio);
+            folio_change(folio, FOLIO_SEQ_MASK | FOLIO_STATE_MASK,
+                         folio_seq_bits(lruvec_max_seq(parent) - distance) | state);
         }
         adopt_list(parent, &parent->folios[gen][type][zone], from);
-        parent->nr_pages[gen][type][zone] += child->nr_pages[gen_of(seq)][type][zone];
-        child->nr_pages[gen_of(seq)][type][zone] = 0;
+        atomic_add_owner(&parent->nr_pages[gen][type][zone],
+                         lruvec_nr_pages(child, gen_of(seq), type, zone));
+        atomic_store_relaxed(&child->nr_pages[gen_of(seq)][type][zone], 0);
     }
 }
 
 static void reparent(struct lruvec *child, struct lruvec *parent)
 {
     for (unsigned t = 0; t < LRU_TYPES; t++)
-        while (parent->enabled && lruvec_gens(parent, (enum lru_type)t) < MAX_NR_GENS)
+        while (lruvec_enabled(parent) && lruvec_gens(parent, (enum lru_type)t) < MAX_NR_GENS)
             aging_bump(parent, SWAPPINESS_ANON_ONLY - 1);
     for (unsigned zone = 0; zone < MAX_NR_ZONES; zone++) {
         for (unsigned l = 0; l < NR_LRU_LISTS; l++)
@@ -178,6 +178,19 @@ static void reparent(struct lruvec *child, struct lruvec *parent)
         adopt_list(parent, &parent->lists[l], &child->lists[l]);
 }
 
+/* Under the locks of both in a shared cache, child first. A folio that is isolated or waits in a
+ * batch stays with the dying memcg, as do those that are charged to it until it is known to be
+ * offline everywhere; reclaim of the parent visits that as any child. */
+static void reparent_locked(struct lruvec *child, struct lruvec *parent) MGLRU_NO_LOCK_ANALYSIS
+{
+    lruvec_lock(child);
+    if (child->reclaim->shared)
+        lock_spin_acquire_nested(&parent->lock);
+    reparent(child, parent);
+    lruvec_unlock(parent);
+    lruvec_unlock(child);
+}
+
 void reclaim_offline(struct reclaim *reclaim, struct memcg *memcg)
 {
     lru_batch_drain(reclaim);
@@ -185,6 +198,6 @@ void reclaim_offline(struct reclaim *reclaim, struct memcg *memcg)
         struct lruvec *lruvec = memcg_lruvec(memcg, node);
         memcg_lru_offline(lruvec);
         if (reclaim->model->reparents_folios)
-            reparent(lruvec, memcg_lruvec(memcg->parent, node));
+            reparent_locked(lruvec, memcg_lruvec(memcg->parent, node));
     }
 }

@@ -32,7 +32,7 @@ static const char *walk_generation(const struct lruvec *lruvec, unsigned gen, un
         long pages = folio_pages(folio);
         if (pos->next->prev != pos)
             return fail(lruvec, "broken list link", 0, 1);
-        if (folio->lruvec != lruvec)
+        if (folio_lruvec(folio) != lruvec)
             return fail(lruvec, "I6: folio of another lruvec", 0, 1);
         if (folio_type(folio) != type || folio_zone(folio) != zone)
             return fail(lruvec, "I6: type or zone differs from the list", (long)folio_type(folio),
@@ -44,11 +44,12 @@ static const char *walk_generation(const struct lruvec *lruvec, unsigned gen, un
         uint64_t seq = generation_seq(lruvec, folio);
         /* Kernel models: a number may alias a generation to come, where lists were not sorted:
          * types that may not be evicted, folios of a removed memcg. */
-        if (lruvec->reclaim->model->absolute_seq && seq > lruvec->max_seq)
-            return fail(lruvec, "generation beyond the youngest", (long)seq, (long)lruvec->max_seq);
+        if (lruvec->reclaim->model->absolute_seq && seq > lruvec_max_seq(lruvec))
+            return fail(lruvec, "generation beyond the youngest", (long)seq,
+                        (long)lruvec_max_seq(lruvec));
         tally->by_gen[gen_of(seq)][type][zone] += pages;
         tally->on_list[type] += pages;
-        bool active = seq + MIN_NR_GENS > lruvec->max_seq && seq <= lruvec->max_seq;
+        bool active = seq + MIN_NR_GENS > lruvec_max_seq(lruvec) && seq <= lruvec_max_seq(lruvec);
         tally->lists[zone][lru_list_of((enum lru_type)type, active)] += pages;
     }
     return NULL;
@@ -70,7 +71,8 @@ static const char *walk_classic(const struct lruvec *lruvec, struct tally *tally
     for (unsigned l = 0; l < NR_LRU_LISTS; l++)
         list_for_each (pos, &lruvec->lists[l]) {
             const struct folio *folio = folio_of(pos);
-            if (folio->lruvec != lruvec || folio_has_seq(folio) || !folio_test(folio, FOLIO_LRU))
+            if (folio_lruvec(folio) != lruvec || folio_has_seq(folio) ||
+                !folio_test(folio, FOLIO_LRU))
                 return fail(lruvec, "classic list holds a foreign folio", (long)l, -1);
             tally->lists[folio_zone(folio)][l] += folio_pages(folio);
         }
@@ -82,12 +84,13 @@ static const char *check_sizes(const struct lruvec *lruvec, const struct tally *
     for (unsigned zone = 0; zone < MAX_NR_ZONES; zone++) {
         for (unsigned gen = 0; gen < MAX_NR_GENS; gen++)
             for (unsigned t = 0; t < LRU_TYPES; t++)
-                if (tally->by_gen[gen][t][zone] != lruvec->nr_pages[gen][t][zone])
-                    return fail(lruvec, "I7: nr_pages", lruvec->nr_pages[gen][t][zone],
+                if (tally->by_gen[gen][t][zone] != lruvec_nr_pages(lruvec, gen, t, zone))
+                    return fail(lruvec, "I7: nr_pages", lruvec_nr_pages(lruvec, gen, t, zone),
                                 tally->by_gen[gen][t][zone]);
         for (unsigned l = 0; l < NR_LRU_LISTS; l++)
-            if (tally->lists[zone][l] != lruvec->lru_size[zone][l])
-                return fail(lruvec, "list size", lruvec->lru_size[zone][l], tally->lists[zone][l]);
+            if (tally->lists[zone][l] != lruvec_size(lruvec, zone, l))
+                return fail(lruvec, "list size", lruvec_size(lruvec, zone, l),
+                            tally->lists[zone][l]);
     }
     return NULL;
 }
@@ -97,9 +100,9 @@ static const char *check_enabled(const struct lruvec *lruvec, const struct tally
     if (lruvec->reclaim->switching)
         return NULL;
     for (unsigned t = 0; t < LRU_TYPES; t++) {
-        if (!lruvec->enabled && tally->on_list[t])
+        if (!lruvec_enabled(lruvec) && tally->on_list[t])
             return fail(lruvec, "I8: generations while off", tally->on_list[t], 0);
-        if (lruvec->enabled &&
+        if (lruvec_enabled(lruvec) &&
             (!list_empty(&lruvec->lists[2 * t]) || !list_empty(&lruvec->lists[2 * t + 1])))
             return fail(lruvec, "I8: classic lists while on", 1, 0);
     }

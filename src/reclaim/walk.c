@@ -67,14 +67,15 @@ void mm_walk_flush(struct mm_walk *walk)
         return;
     walk->batched = 0;
     for (unsigned gen = 0; gen < MAX_NR_GENS; gen++) {
-        bool active = gen == gen_of(lruvec->max_seq) || gen == gen_of(lruvec->max_seq - 1);
+        bool active =
+            gen == gen_of(lruvec_max_seq(lruvec)) || gen == gen_of(lruvec_max_seq(lruvec) - 1);
         for (unsigned type = 0; type < LRU_TYPES; type++) {
             for (unsigned zone = 0; zone < MAX_NR_ZONES; zone++) {
                 long delta = walk->nr_pages[gen][type][zone];
                 if (!delta)
                     continue;
                 walk->nr_pages[gen][type][zone] = 0;
-                lruvec->nr_pages[gen][type][zone] += delta;
+                atomic_add_owner(&lruvec->nr_pages[gen][type][zone], delta);
                 lruvec_account(lruvec, lru_list_of((enum lru_type)type, active), zone, delta);
             }
         }
@@ -84,7 +85,7 @@ void mm_walk_flush(struct mm_walk *walk)
 /* Promotes a folio found young by a walk; sizes go into the walk's batch. */
 static void walk_promote(struct mm_walk *walk, struct folio *folio, uint64_t seq, bool exec)
 {
-    struct lruvec *lruvec = folio->lruvec;
+    struct lruvec *lruvec = folio_lruvec(folio);
     const struct reclaim_model *model = lruvec->reclaim->model;
     if (!folio_has_seq(folio)) {
         if (!model->skips_isolated)
@@ -93,12 +94,15 @@ static void walk_promote(struct mm_walk *walk, struct folio *folio, uint64_t seq
     }
     uint64_t old = generation_seq(lruvec, folio);
     /* What a splice left uncleared must not count as an earlier sighting. */
-    uint64_t flags = (folio->flags & ~(uint64_t)FOLIO_STATE_MASK) | generation_state(lruvec, folio);
-    flags = model->walk_flags(flags, seq, exec && folio_type(folio) == LRU_TYPE_FILE);
-    bool moved = (flags & FOLIO_SEQ_MASK) != (folio->flags & FOLIO_SEQ_MASK);
-    if (!moved)
-        flags = (flags & ~FOLIO_SEQ_MASK) | folio_seq_bits(old);
-    folio->flags = flags;
+    uint64_t seen = folio_flags(folio), flags;
+    bool moved;
+    do {
+        flags = (seen & ~(uint64_t)FOLIO_STATE_MASK) | generation_state_of(lruvec, seen);
+        flags = model->walk_flags(flags, seq, exec && folio_type(folio) == LRU_TYPE_FILE);
+        moved = (flags & FOLIO_SEQ_MASK) != (seen & FOLIO_SEQ_MASK);
+        if (!moved)
+            flags = (flags & ~FOLIO_SEQ_MASK) | folio_seq_bits(old);
+    } while (!folio_flags_replace(folio, &seen, flags));
     uint64_t now = moved ? seq : old;
     if (now == old)
         return;
@@ -113,7 +117,7 @@ static void walk_promote(struct mm_walk *walk, struct folio *folio, uint64_t seq
 static struct folio *entry_folio(const struct lruvec *lruvec, uintptr_t entry, bool can_swap)
 {
     struct folio *folio = (struct folio *)(entry & ~(uintptr_t)PTE_FLAGS);
-    if (!folio || folio->lruvec != lruvec)
+    if (!folio || folio_lruvec(folio) != lruvec)
         return NULL;
     if (folio_type(folio) == LRU_TYPE_ANON && !can_swap)
         return NULL;
@@ -292,15 +296,15 @@ static void window(const struct vma *vma, const struct page_table *table, uint64
 
 static void look_at(struct scan_control *sc, struct folio *folio, bool exec)
 {
-    struct lruvec *lruvec = folio->lruvec;
+    struct lruvec *lruvec = folio_lruvec(folio);
     if (sc->walk.lruvec) {
-        walk_promote(&sc->walk, folio, lruvec->max_seq, exec);
+        walk_promote(&sc->walk, folio, lruvec_max_seq(lruvec), exec);
         return;
     }
     bool file_exec = exec && folio_type(folio) == LRU_TYPE_FILE;
     if (!lruvec->reclaim->model->rmap_refs(folio, file_exec))
         return;
-    if (folio_has_seq(folio) && generation_seq(lruvec, folio) != lruvec->max_seq)
+    if (folio_has_seq(folio) && generation_seq(lruvec, folio) != lruvec_max_seq(lruvec))
         lru_batch_activate(lruvec->reclaim, folio);
 }
 
@@ -313,7 +317,7 @@ static unsigned take_target(const struct vma *vma, const struct folio *folio, lo
     unsigned limit = PTRS_PER_TABLE - (unsigned)(index % PTRS_PER_TABLE), count = 0;
     if (limit > folio_pages(folio) - at)
         limit = (unsigned)(folio_pages(folio) - at);
-    if (!folio->lruvec->reclaim->model->takes_entry_runs)
+    if (!folio_lruvec(folio)->reclaim->model->takes_entry_runs)
         limit = 1;
     *seen = false;
     while (entry && count < limit && (entry[count] & ~(uintptr_t)PTE_FLAGS) == (uintptr_t)folio) {
@@ -327,7 +331,7 @@ static unsigned take_target(const struct vma *vma, const struct folio *folio, lo
 static void look_around(struct scan_control *sc, struct folio *folio, struct vma *vma,
                         uint64_t index, unsigned young)
 {
-    struct lruvec *lruvec = folio->lruvec;
+    struct lruvec *lruvec = folio_lruvec(folio);
     struct page_table *table;
     unsigned start, end;
     vma_entry(vma, index, &table);
@@ -351,13 +355,14 @@ static void look_around(struct scan_control *sc, struct folio *folio, struct vma
         last = near;
     }
     if (dense(end - start, young))
-        bloom_update(&lruvec->mm_state, lruvec->max_seq, table->id);
+        bloom_update(&lruvec->mm_state, lruvec_max_seq(lruvec), table->id);
 }
 
 int mm_referenced(struct scan_control *sc, struct folio *folio, bool *exec)
 {
     struct reclaim *reclaim = sc->reclaim;
-    bool around = reclaim->enabled && !(reclaim->switching && reclaim->model->switch_runs_both);
+    bool around =
+        reclaim_enabled(reclaim) && !(reclaim->switching && reclaim->model->switch_runs_both);
     int referenced = 0;
     struct list_node *pos;
 

@@ -60,30 +60,32 @@ uint64_t workingset_shadow_seq(uint64_t packed)
 void workingset_age_nonresident(struct lruvec *lruvec, long pages)
 {
     for (struct memcg *memcg = lruvec->memcg; memcg; memcg = memcg->parent)
-        memcg_lruvec(memcg, lruvec->node)->nonresident_age += (uint64_t)pages;
+        lruvec_count(memcg_lruvec(memcg, lruvec->node),
+                     &memcg_lruvec(memcg, lruvec->node)->nonresident_age, (uint64_t)pages);
 }
 
 static uint64_t evict_generation(struct lruvec *lruvec, const struct folio *folio)
 {
     const struct reclaim_model *model = lruvec->reclaim->model;
     enum lru_type type = folio_type(folio);
-    unsigned state = (unsigned)(folio->flags & FOLIO_STATE_MASK);
+    unsigned state = (unsigned)(folio_flags(folio) & FOLIO_STATE_MASK);
     unsigned refs = model->refs[state];
-    lruvec->evicted[type][model->tier[state]] += (unsigned long)folio_pages(folio);
-    uint64_t token = lruvec->min_seq[type] << 2 | (refs ? refs - 1 : 0);
-    bool workingset = model->shadow_has_refs ? refs > 0 : (folio->flags & FOLIO_WORKINGSET) != 0;
+    lruvec_count(lruvec, &lruvec->evicted[type][model->tier[state]],
+                 (unsigned long)folio_pages(folio));
+    uint64_t token = lruvec_min_seq(lruvec, type) << 2 | (refs ? refs - 1 : 0);
+    bool workingset = model->shadow_has_refs ? refs > 0 : folio_test(folio, FOLIO_WORKINGSET);
     return pack(lruvec, folio, token, workingset);
 }
 
 uint64_t workingset_evict(struct reclaim *reclaim, struct folio *folio, struct memcg *target)
 {
-    if (reclaim->enabled)
-        return evict_generation(folio->lruvec, folio);
+    if (reclaim_enabled(reclaim))
+        return evict_generation(folio_lruvec(folio), folio);
     /* Classic: by the age of the lruvec whose limit made room (12.7). */
     struct memcg *memcg = target ? target : reclaim->tree->root;
-    struct lruvec *lruvec = memcg_lruvec(memcg, folio->lruvec->node);
-    uint64_t shadow =
-        pack(lruvec, folio, lruvec->nonresident_age, folio_test(folio, FOLIO_WORKINGSET));
+    struct lruvec *lruvec = memcg_lruvec(memcg, folio_lruvec(folio)->node);
+    uint64_t shadow = pack(lruvec, folio, atomic_load_relaxed(&lruvec->nonresident_age),
+                           folio_test(folio, FOLIO_WORKINGSET));
     workingset_age_nonresident(lruvec, folio_pages(folio));
     return shadow;
 }
@@ -103,14 +105,14 @@ static bool refault_generation(struct reclaim *reclaim, struct folio *folio,
     struct lruvec *lruvec = shadow_lruvec(reclaim, shadow);
     long pages = folio_pages(folio);
     bool anon = type == LRU_TYPE_ANON;
-    if (lruvec != folio->lruvec)
+    if (lruvec != folio_lruvec(folio))
         return false; /* somebody else's page now: nothing is counted */
     lruvec_stat(lruvec, anon ? MEMCG_WORKINGSET_REFAULT_ANON : MEMCG_WORKINGSET_REFAULT_FILE,
                 pages);
     struct refault_result result = reclaim->model->refault(lruvec, folio, shadow, in_fault);
     if (!result.recent)
         return false;
-    lruvec->refaulted[type][result.tier] += (unsigned long)pages;
+    lruvec_count(lruvec, &lruvec->refaulted[type][result.tier], (unsigned long)pages);
     if (result.activate)
         lruvec_stat(lruvec, anon ? MEMCG_WORKINGSET_ACTIVATE_ANON : MEMCG_WORKINGSET_ACTIVATE_FILE,
                     pages);
@@ -123,7 +125,7 @@ static bool refault_generation(struct reclaim *reclaim, struct folio *folio,
 static bool refault_classic(struct reclaim *reclaim, struct folio *folio,
                             const struct shadow *shadow)
 {
-    struct lruvec *lruvec = folio->lruvec;
+    struct lruvec *lruvec = folio_lruvec(folio);
     bool anon = folio_type(folio) == LRU_TYPE_ANON;
     long pages = folio_pages(folio);
     lruvec_stat(lruvec, anon ? MEMCG_WORKINGSET_REFAULT_ANON : MEMCG_WORKINGSET_REFAULT_FILE,
@@ -149,7 +151,7 @@ bool workingset_refault(struct reclaim *reclaim, struct folio *folio, uint64_t p
                         bool in_fault)
 {
     struct shadow shadow = workingset_unpack(packed);
-    if (reclaim->enabled)
+    if (reclaim_enabled(reclaim))
         return refault_generation(reclaim, folio, &shadow, in_fault);
     return refault_classic(reclaim, folio, &shadow);
 }

@@ -252,7 +252,7 @@ static void sort_rules(struct fixture *f, bool old)
     assert_int_equal(full->flags & FOLIO_STATE_MASK, old ? 0 : FIXTURE_STATE(0, 1, 0));
     assert_int_equal(fixture_stat(f, MEMCG_PGREFILL), 3);
     assert_int_equal(fixture_stat(f, MEMCG_PGSCAN_FILE), 2);
-    eviction_put_back(&isolation.folios);
+    eviction_put_back(f->lruvec, &isolation.folios);
     fixture_verify(f);
 }
 

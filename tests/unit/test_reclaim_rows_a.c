@@ -168,7 +168,7 @@ static void isolate_one_batch(struct fixture *f, int swappiness, struct isolatio
     *isolation = (struct isolation){.nr = MIN_LRU_BATCH};
     list_init(&isolation->folios);
     f->reclaim.model->isolate(f->lruvec, &sc, swappiness, isolation);
-    eviction_put_back(&isolation->folios);
+    eviction_put_back(f->lruvec, &isolation->folios);
 }
 
 static void type_choice(struct fixture *f, bool old)
