@@ -47,6 +47,18 @@ unsigned generation_state(const struct lruvec *lruvec, const struct folio *folio
     return generation_state_of(lruvec, folio_flags(folio));
 }
 
+void generation_catch_up(const struct lruvec *lruvec, struct folio *folio)
+{
+    uint64_t seen = folio_flags(folio), next;
+    do {
+        if (!(seen & FOLIO_SEQ_MASK))
+            return; /* taken off the lists meanwhile */
+        next = seen & ~(FOLIO_SEQ_MASK | (uint64_t)FOLIO_STATE_MASK);
+        next |= folio_seq_bits(seq_of(lruvec, seen));
+        next |= generation_state_of(lruvec, seen);
+    } while (next != seen && !folio_flags_replace(folio, &seen, next));
+}
+
 /* Beyond the youngest lie folios whose stored number aliases a generation that is to come: of a
  * removed memcg, or promoted in a generation that aging skipped (2.6). Inactive until it is the
  * youngest. */

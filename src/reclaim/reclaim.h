@@ -143,6 +143,8 @@ uint64_t generation_seq(const struct lruvec *lruvec, const struct folio *folio);
 /* Reference state with what the splice clears lazily. */
 unsigned generation_state(const struct lruvec *lruvec, const struct folio *folio);
 unsigned generation_state_of(const struct lruvec *lruvec, uint64_t flags);
+/* Writes into a listed folio what splices left to be caught up with. */
+void generation_catch_up(const struct lruvec *lruvec, struct folio *folio);
 /* Moves the seq field to the next generation; returns the new effective seq. */
 uint64_t generation_bump(struct lruvec *lruvec, struct folio *folio, bool account);
 /* nr_pages and list sizes for a folio that changes generation; MAX as "none". */

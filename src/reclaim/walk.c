@@ -302,6 +302,9 @@ static void look_at(struct scan_control *sc, struct folio *folio, bool exec)
         return;
     }
     bool file_exec = exec && folio_type(folio) == LRU_TYPE_FILE;
+    /* What a splice left uncleared must not count as an earlier sighting. */
+    if (lruvec->reclaim->model->absolute_seq && folio_has_seq(folio))
+        generation_catch_up(lruvec, folio);
     if (!lruvec->reclaim->model->rmap_refs(folio, file_exec))
         return;
     if (folio_has_seq(folio) && generation_seq(lruvec, folio) != lruvec_max_seq(lruvec))
