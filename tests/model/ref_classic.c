@@ -18,7 +18,7 @@ void ref_classic_add(struct ref *ref, int page)
     ref->exact.list[row]++;
 }
 
-static void take_off(struct ref *ref, int page)
+void ref_classic_del(struct ref *ref, int page)
 {
     struct ref_page *p = &ref->pages[page];
     int row = row_index(ref, page, p->active);
@@ -29,7 +29,7 @@ static void take_off(struct ref *ref, int page)
 
 void ref_classic_activate(struct ref *ref, int page)
 {
-    take_off(ref, page);
+    ref_classic_del(ref, page);
     ref->pages[page].active = true;
     ref_classic_add(ref, page);
 }
@@ -134,7 +134,7 @@ static void shrink_active(struct ref *ref, int row, long nr)
     ref_drain(ref);
     while (count < nr && ref->rows[row].count) {
         taken[count] = ref->rows[row].page[0];
-        take_off(ref, taken[count++]);
+        ref_classic_del(ref, taken[count++]);
     }
     long down = 0;
     for (long i = 0; i < count; i++) {
@@ -196,7 +196,7 @@ static long shrink_inactive(struct ref *ref, int row, long nr)
     ref_drain(ref);
     while (count < nr && ref->rows[row].count) {
         taken[count] = ref->rows[row].page[0];
-        take_off(ref, taken[count++]);
+        ref_classic_del(ref, taken[count++]);
     }
     ref->counts.scanned += (uint64_t)count;
     if (!count)
@@ -285,7 +285,7 @@ void ref_classic_shrink(struct ref *ref)
             if (nr)
                 reclaimed += shrink_row(ref, row, nr);
         }
-        if (reclaimed < 32)
+        if (reclaimed < ref->wanted)
             continue;
         if (!(rest[INACTIVE_ANON] + rest[ACTIVE_ANON]) ||
             !(rest[INACTIVE_FILE] + rest[ACTIVE_FILE]))

@@ -255,7 +255,7 @@ static void shrink_612(struct ref *ref)
         long budget;
         bool old = ref_gens_old_612(ref, &budget);
         if (old && ref->priority < REF_PRIORITY) {
-            ref_gens_age(ref);
+            ref_gens_age(ref, ref_swappiness(ref), false);
             return;
         }
         budget >>= ref->priority;
@@ -274,9 +274,9 @@ static void shrink_73(struct ref *ref)
     long left = ref_gens_size(ref, UINT64_MAX) >> ref->priority;
     while (left > 0) {
         if (ref_gens_old_73(ref))
-            ref_gens_age(ref);
+            ref_gens_age(ref, ref_swappiness(ref), false);
         long delta = evict(ref, left < 64 ? left : 64);
-        if (!delta || ref->reclaimed >= 32)
+        if (!delta || ref->reclaimed >= ref->wanted)
             return;
         left -= delta;
     }

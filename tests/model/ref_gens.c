@@ -247,11 +247,10 @@ static void move_by_splice(struct ref *ref, int type, int old)
 }
 
 /* 2.2, 2.5: walk the page tables, then begin a generation. */
-void ref_gens_age(struct ref *ref)
+void ref_gens_age(struct ref *ref, int swappiness, bool force)
 {
-    int swappiness = ref_swappiness(ref);
     if (!ref->options.no_walk)
-        ref_maps_walk(ref);
+        ref_maps_walk(ref, swappiness, force);
     for (int type = ANON; type <= FILE_TYPE; type++) {
         if (ref->max_seq - ref->min_seq[type] < REF_GENS - 1)
             continue;

@@ -58,6 +58,19 @@ void ref_destroy(struct ref *ref);
 /* One access to @page of the file, or of the region for REF_TOUCH. */
 enum ref_result ref_access(struct ref *ref, enum ref_access kind, int page);
 
+/* A new generation by command: "+ memcg node seq swappiness force" with the youngest seq (9.2). */
+void ref_age(struct ref *ref, int swappiness, bool force);
+uint64_t ref_max_seq(const struct ref *ref);
+
+void ref_set_swappiness(struct ref *ref, int swappiness);
+
+/* A write of memory.max (6.4). */
+void ref_set_limit(struct ref *ref, long pages);
+
+/* Takes a page of the file, or of the region, out of memory with its shadow or swap slot. Only
+ * without kernel_charge. */
+void ref_drop(struct ref *ref, bool anon, int page);
+
 /* Somebody read memory.stat: statistics are flushed. */
 void ref_flush(struct ref *ref);
 

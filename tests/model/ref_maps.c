@@ -98,12 +98,12 @@ static bool process_ran(struct ref *ref)
 }
 
 /* 2.2, 2.3: the walk that precedes a new generation. */
-void ref_maps_walk(struct ref *ref)
+void ref_maps_walk(struct ref *ref, int swappiness, bool force)
 {
     ref->walking = true;
     if (!ref->has_mm)
         return;
-    bool force = !ref->walked_before;
+    force = force || !ref->walked_before;
     ref->walked_before = true;
     if (!force && !process_ran(ref))
         return;
@@ -113,7 +113,7 @@ void ref_maps_walk(struct ref *ref)
     ref->have_filter[next] = true;
     for (int t = 0; t < ref->tables; t++) {
         int first = t * REF_TABLE;
-        if (!ref->table[t] || (ref_type(ref, first) == ANON && !ref_swappiness(ref)))
+        if (!ref->table[t] || (ref_type(ref, first) == ANON && !swappiness))
             continue;
         if (!force) {
             if (!ref->table_young[t])

@@ -81,7 +81,7 @@ void ref_flush(struct ref *ref)
 
 /* --- charges (6.3) -------------------------------------------------------------------------- */
 
-static long reclaim(struct ref *ref);
+static long reclaim(struct ref *ref, long pages);
 
 /* One page; false: out of memory. */
 static bool charge(struct ref *ref)
@@ -103,7 +103,7 @@ static bool charge(struct ref *ref)
             batch = 1;
             continue;
         }
-        long reclaimed = reclaim(ref);
+        long reclaimed = reclaim(ref, 1);
         if (ref->usage + 1 <= ref->options.limit)
             continue;
         if (!drained) {
@@ -316,15 +316,16 @@ static void run_priorities(struct ref *ref)
             ref_gens_shrink(ref);
         }
         shrink_slab(ref);
-        if (ref->reclaimed >= 32)
+        if (ref->reclaimed >= ref->wanted)
             break;
     }
     ref_classic_snapshot(ref);
 }
 
-static long reclaim(struct ref *ref)
+static long reclaim(struct ref *ref, long pages)
 {
     ref->reclaimed = 0;
+    ref->wanted = pages > 32 ? pages : 32;
     ref->skipped_deactivate = ref->force_deactivate = false;
     run_priorities(ref);
     if (!ref->reclaimed)
@@ -449,6 +450,70 @@ enum ref_result ref_access(struct ref *ref, enum ref_access kind, int page)
     }
     ref->exec |= kind == REF_MAP_EXEC;
     return map_page(ref, page);
+}
+
+/* --- commands ------------------------------------------------------------------------------- */
+
+void ref_age(struct ref *ref, int swappiness, bool force)
+{
+    ref_drain(ref);
+    uint64_t oldest = ref->min_seq[swappiness ? ANON : FILE_TYPE];
+    if (ref_is_612(ref) && !force && oldest + REF_GENS - 1 <= ref->max_seq)
+        return; /* refused */
+    ref_gens_age(ref, swappiness, force);
+    ref->walking = false;
+}
+
+uint64_t ref_max_seq(const struct ref *ref)
+{
+    return ref->max_seq;
+}
+
+void ref_set_swappiness(struct ref *ref, int swappiness)
+{
+    ref->options.swappiness = swappiness;
+}
+
+void ref_set_limit(struct ref *ref, long pages)
+{
+    bool drained = false;
+    int retries = RETRIES;
+    ref->options.limit = pages;
+    while (ref->usage > pages) {
+        if (!drained) {
+            drained = true;
+            ref->usage -= ref->stock;
+            ref->stock = 0;
+        } else if (!reclaim(ref, ref->usage - pages) && retries-- == 0) {
+            return;
+        }
+    }
+}
+
+static int forget(int *batch, int count, int page)
+{
+    int kept = 0;
+    for (int i = 0; i < count; i++)
+        if (batch[i] != page)
+            batch[kept++] = batch[i];
+    return kept;
+}
+
+void ref_drop(struct ref *ref, bool anon, int page)
+{
+    page += anon ? ref_anon_first(ref) : 0;
+    struct ref_page *p = &ref->pages[page];
+    ref->swapped -= p->swapcache || (anon && p->has_shadow);
+    if (p->resident) {
+        ref->adds = forget(ref->add, ref->adds, page);
+        ref->activates = forget(ref->activate, ref->activates, page);
+        if (p->listed && ref->options.classic)
+            ref_classic_del(ref, page);
+        else if (p->listed)
+            ref_gens_del(ref, page);
+        ref->usage--;
+    }
+    *p = (struct ref_page){.gen = -1};
 }
 
 /* --- creation ------------------------------------------------------------------------------- */

@@ -37,13 +37,12 @@ static void write_number(struct mglru_memcg *memcg, const char *name, long numbe
 
 static void open_part(struct ref_pair *pair, enum mglru_mapping_kind kind, int pages)
 {
-    struct mglru_mapping *mapping;
     bool file = kind == MGLRU_FILE;
     if (!pages)
         return;
     must(mglru_mapping_create(pair->cache, file ? "file" : "region", kind, (uint64_t)pages,
-                              &mapping));
-    must(mglru_file_open(mapping, pair->memcg, &pair->file[file]));
+                              &pair->mapping[file]));
+    must(mglru_file_open(pair->mapping[file], pair->memcg, &pair->file[file]));
 }
 
 void ref_pair_init(struct ref_pair *pair, const struct ref_options *options)
@@ -117,19 +116,56 @@ static bool same(struct ref_pair *pair, const char *what, uint64_t engine, uint6
     return false;
 }
 
-bool ref_pair_access(struct ref_pair *pair, enum ref_access kind, int page)
+static bool same_counts(struct ref_pair *pair)
 {
-    enum ref_result engine = engine_access(pair, kind, page);
-    enum ref_result reference = ref_access(pair->ref, kind, page);
     const struct ref_counts *counts = ref_counts(pair->ref);
-    bool equal = same(pair, "hit, miss, first touch, OOM (0..3)", engine, reference);
-    equal &= same(pair, "generations begun", pair->engine.agings, counts->agings);
+    bool equal = same(pair, "generations begun", pair->engine.agings, counts->agings);
     equal &= same(pair, "evictions", pair->engine.evictions, counts->evictions);
     equal &= same(pair, "pages evicted, in order", pair->engine.evict_hash, counts->evict_hash);
     equal &= same(pair, "refaults of files", pair->engine.refaults[1], counts->refaults[1]);
     equal &= same(pair, "swap-ins", pair->engine.refaults[0], counts->refaults[0]);
-    equal &= same(pair, "recent refaults", pair->engine.recent, counts->recent);
-    return equal && engine != REF_OOM;
+    return equal & same(pair, "recent refaults", pair->engine.recent, counts->recent);
+}
+
+bool ref_pair_access(struct ref_pair *pair, enum ref_access kind, int page)
+{
+    enum ref_result engine = engine_access(pair, kind, page);
+    enum ref_result reference = ref_access(pair->ref, kind, page);
+    bool equal = same(pair, "hit, miss, first touch, OOM (0..3)", engine, reference);
+    return same_counts(pair) && equal && engine != REF_OOM;
+}
+
+bool ref_pair_age(struct ref_pair *pair, int swappiness, bool force)
+{
+    char text[100];
+    snprintf(text, sizeof(text), "+ %llu 0 %llu %d %d",
+             (unsigned long long)mglru_memcg_id(pair->memcg),
+             (unsigned long long)ref_max_seq(pair->ref), swappiness, force);
+    int error = mglru_cache_write(pair->cache, "lru_gen", text, strlen(text));
+    MGLRU_CHECK(error == 0 || error == MGLRU_ERANGE);
+    ref_age(pair->ref, swappiness, force);
+    return same_counts(pair);
+}
+
+bool ref_pair_set_swappiness(struct ref_pair *pair, int swappiness)
+{
+    write_number(pair->memcg, "swappiness", swappiness);
+    ref_set_swappiness(pair->ref, swappiness);
+    return same_counts(pair);
+}
+
+bool ref_pair_set_limit(struct ref_pair *pair, long pages)
+{
+    write_number(pair->memcg, "memory.max", pages * 4096);
+    ref_set_limit(pair->ref, pages);
+    return same_counts(pair);
+}
+
+bool ref_pair_drop(struct ref_pair *pair, bool anon, int page)
+{
+    mglru_mapping_drop(pair->mapping[!anon], (uint64_t)page, 1);
+    ref_drop(pair->ref, anon, page);
+    return same_counts(pair);
 }
 
 bool ref_pair_compare_stat(struct ref_pair *pair)

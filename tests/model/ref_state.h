@@ -98,7 +98,7 @@ struct ref {
 
     /* one reclaim call */
     int priority;
-    long reclaimed;
+    long reclaimed, wanted;
 
     int last_read;
     uint64_t accesses, next_flush;
@@ -154,7 +154,7 @@ bool ref_refaults_less(struct ref_position sp, struct ref_position pv);
 int ref_tier_limit(const struct ref *ref, int type, struct ref_position sp, long gain);
 int ref_own_tier_limit(const struct ref *ref, int type);
 
-void ref_gens_age(struct ref *ref);
+void ref_gens_age(struct ref *ref, int swappiness, bool force);
 bool ref_gens_advance(struct ref *ref);
 long ref_gens_size(const struct ref *ref, uint64_t only);
 bool ref_gens_old_612(const struct ref *ref, long *total);
@@ -166,7 +166,7 @@ void ref_gens_shrink(struct ref *ref);
 
 /* --- accessed bits (ref_maps.c) ------------------------------------------------------------- */
 
-void ref_maps_walk(struct ref *ref);
+void ref_maps_walk(struct ref *ref, int swappiness, bool force);
 bool ref_maps_take_young(struct ref *ref, int page);
 bool ref_maps_set_refs(struct ref *ref, int page);
 
@@ -174,6 +174,7 @@ bool ref_maps_set_refs(struct ref *ref, int page);
 
 void ref_classic_mark(struct ref *ref, int page);
 void ref_classic_add(struct ref *ref, int page);
+void ref_classic_del(struct ref *ref, int page);
 void ref_classic_activate(struct ref *ref, int page);
 void ref_classic_refault(struct ref *ref, int page);
 void ref_classic_prepare(struct ref *ref);

@@ -137,6 +137,25 @@ static void report(const struct seeded *s, const struct ref_options *o, const ch
                 o->start_batch, o->start_tables, o->flush_accesses);
 }
 
+/* Now and then somebody writes to a control file, or pages are freed. */
+static bool command(struct seeded *s, struct ref_pair *pair, const struct ref_options *options,
+                    int page, bool anon)
+{
+    static const int swappiness[] = {0, 1, 60, 200};
+    int value = swappiness[seeded_below(s, 4)];
+    long limit = options->limit - (long)seeded_below(s, (unsigned long)options->limit / 4);
+    switch (seeded_below(s, 4)) {
+    case 0:
+        return options->classic || ref_pair_age(pair, value, seeded_below(s, 2));
+    case 1:
+        return ref_pair_set_swappiness(pair, value);
+    case 2:
+        return ref_pair_set_limit(pair, limit);
+    default:
+        return options->kernel_charge || ref_pair_drop(pair, anon, page);
+    }
+}
+
 static void run_family(struct seeded *s, const struct family *family)
 {
     struct ref_options options;
@@ -144,6 +163,7 @@ static void run_family(struct seeded *s, const struct family *family)
     choose_options(s, family, &options);
     bool exec = family->maps && seeded_below(s, 4) == 0;
     struct stream file = {.pages = options.file_size}, region = {.pages = options.anon_size};
+    unsigned long commands = seeded_below(s, 2) ? 4 + seeded_below(s, 1000) : 0; /* one in .. */
     unsigned long accesses = 3000 + 12 * (unsigned long)options.limit;
 
     ref_pair_init(&pair, &options);
@@ -151,7 +171,10 @@ static void run_family(struct seeded *s, const struct family *family)
     for (s->step = 0; same && s->step < accesses; s->step++) {
         enum ref_access kind = choose_kind(s, family, exec);
         struct stream *stream = kind == REF_TOUCH ? &region : &file;
-        same = ref_pair_access(&pair, kind, next_page(s, stream, options.limit));
+        int page = next_page(s, stream, options.limit);
+        same = ref_pair_access(&pair, kind, page);
+        if (same && commands && seeded_below(s, commands) == 0)
+            same = command(s, &pair, &options, page, kind == REF_TOUCH);
     }
     if (!pair.difference[0])
         ref_pair_compare_stat(&pair);
@@ -228,13 +251,6 @@ static void test_types_compete_in_classic(void **state)
     seeded_cases(CASES, classic_mixed);
 }
 
-/* A last page goes from active to inactive in one try of a charge and is freed in the next. */
-static void test_charge_tries_again_after_deactivation(void **state)
-{
-    struct seeded s = {.seed = 1070, .state = 1070};
-    classic_mixed(&s);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -244,7 +260,6 @@ int main(void)
         cmocka_unit_test(test_types_compete_in_generations),
         cmocka_unit_test(test_reads_of_classic),
         cmocka_unit_test(test_types_compete_in_classic),
-        cmocka_unit_test(test_charge_tries_again_after_deactivation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
