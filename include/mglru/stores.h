@@ -61,8 +61,8 @@ MGLRU_API int mglru_store_file_open(const struct mglru_store_file_options *optio
 /*
  * As mglru_store_file_open, but reads, writes and syncs go through an io_uring and complete
  * asynchronously. What the ring has no room for is done at once by the submitter. Also
- * MGLRU_ENOTSUP: the library was built without liburing, or the kernel has no io_uring that is
- * new enough (5.5); MGLRU_EPERM: the kernel refuses it (kernel.io_uring_disabled, a seccomp
+ * MGLRU_ENOTSUP: the library was built without liburing, or the kernel has no io_uring (it came
+ * with 5.1); MGLRU_EPERM: the kernel refuses it (kernel.io_uring_disabled, a seccomp
  * filter). Nothing falls back by itself: the caller may open the file store instead.
  */
 MGLRU_API int mglru_store_uring_open(const struct mglru_store_file_options *options,

@@ -38,6 +38,21 @@ static int open_file_cached(const char *path, struct mglru_store **out)
     return mglru_store_file_open(&options, out);
 }
 
+static int open_uring(const char *path, struct mglru_store **out)
+{
+    struct mglru_store_file_options options = {
+        .size = sizeof(options), .path = path, .create = true};
+    return mglru_store_uring_open(&options, out);
+}
+
+/* Most requests find the ring full. */
+static int open_uring_small(const char *path, struct mglru_store **out)
+{
+    struct mglru_store_file_options options = {
+        .size = sizeof(options), .path = path, .create = true, .cached = true, .queue = 2};
+    return mglru_store_uring_open(&options, out);
+}
+
 /* ---- Faulty stores without faults ---- */
 
 static struct mglru_store *below;
@@ -101,6 +116,8 @@ static const struct contract_kind kinds[] = {
     {"memory with a synced copy", open_memory_synced, mglru_store_close, false, true},
     {"file", open_file, mglru_store_close, true, true},
     {"file through the page cache", open_file_cached, mglru_store_close, true, true},
+    {"uring", open_uring, mglru_store_close, true, false},
+    {"uring with two places", open_uring_small, mglru_store_close, true, false},
     {"faulty without faults", open_faulty, close_with_base, false, true},
     {"drive with a write cache", open_drive, close_with_base, false, true},
     {"drive, short and late", open_restless_drive, close_with_base, false, true},
