@@ -10,19 +10,7 @@
 
 #include <mglru/error.h>
 
-static int code_of(int reason)
-{
-    switch (reason) {
-    case ENOENT:
-    case ENOTDIR:
-        return MGLRU_ENOENT;
-    case EACCES:
-    case EPERM:
-        return MGLRU_EPERM;
-    default:
-        return MGLRU_EIO;
-    }
-}
+#include "base/errno.h"
 
 /* Reads @stream to its end into *@text; -1: out of memory, 0: longer than @limit_bytes, 1: done. */
 static int read_all(FILE *stream, size_t limit_bytes, char **text, size_t *bytes)
@@ -57,7 +45,7 @@ int layout_text_read(const char *path, size_t limit_bytes, char **text, size_t *
     struct stat info;
     int code = MGLRU_OK;
     if (stream == NULL || fstat(fileno(stream), &info) != 0) {
-        code = code_of(errno);
+        code = errno_code(errno);
         snprintf(error->text, sizeof(error->text), "%s: cannot open: %s", name, strerror(errno));
     } else if (S_ISDIR(info.st_mode)) {
         code = MGLRU_EINVAL;

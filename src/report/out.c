@@ -14,28 +14,11 @@
 
 #include <mglru/error.h>
 
+#include "base/errno.h"
+
 static void say(struct report_error *error, const char *path, const char *what, int reason)
 {
     snprintf(error->text, sizeof(error->text), "%s: %s: %s", path, what, strerror(reason));
-}
-
-static int code_of(int reason)
-{
-    switch (reason) {
-    case ENOENT:
-    case ENOTDIR:
-        return MGLRU_ENOENT;
-    case EACCES:
-    case EPERM:
-    case EROFS:
-        return MGLRU_EPERM;
-    case EISDIR:
-        return MGLRU_EINVAL;
-    case ENOMEM:
-        return MGLRU_ENOMEM;
-    default:
-        return MGLRU_EIO;
-    }
 }
 
 /* Frees the names; the stream must be closed already. */
@@ -97,7 +80,7 @@ int report_out_open(struct report_out *out, const char *path, struct report_erro
                 unlink(out->temporary);
         }
         forget(out);
-        return code_of(reason);
+        return errno_code(reason);
     }
     return MGLRU_OK;
 }

@@ -20,6 +20,7 @@
 #include <mglru/error.h>
 
 #include "base/check.h"
+#include "base/errno.h"
 #include "trace/message.h"
 
 /* Chosen: a quarter of the buffer, since traces compress about four to one. */
@@ -52,9 +53,8 @@ static int read_some(struct trace_input *input, unsigned char *to, size_t bytes,
         n = read(input->fd, to, bytes);
     while (n < 0 && errno == EINTR);
     if (n < 0)
-        return message_set(error, message_errno_code(errno),
-                           "%s: cannot read at offset %" PRIu64 ": %s", input->name,
-                           trace_input_consumed(input), strerror(errno));
+        return message_set(error, errno_code(errno), "%s: cannot read at offset %" PRIu64 ": %s",
+                           input->name, trace_input_consumed(input), strerror(errno));
     *got = (size_t)n;
     return 0;
 }
@@ -239,7 +239,7 @@ static int open_path(struct trace_input *input, const char *path, struct trace_e
     input->own_fd = !is_stdin;
     struct stat st;
     if (input->fd < 0 || fstat(input->fd, &st) != 0)
-        return message_set(error, message_errno_code(errno), "%s: cannot open: %s", input->name,
+        return message_set(error, errno_code(errno), "%s: cannot open: %s", input->name,
                            strerror(errno));
     if (S_ISDIR(st.st_mode))
         return message_set(error, MGLRU_EINVAL, "%s: is a directory, expected a trace file",

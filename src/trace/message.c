@@ -2,11 +2,8 @@
 /* Messages of the trace folder: one line, printable, cut to the size of struct trace_error. */
 #include "trace/message.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
-
-#include <mglru/error.h>
 
 int message_set(struct trace_error *error, int code, const char *format, ...)
 {
@@ -37,29 +34,4 @@ struct message_quote message_quote(const char *data, size_t bytes)
     }
     snprintf(quote.text + length, 3, "%s", shown < bytes ? ".." : "");
     return quote;
-}
-
-int message_errno_code(int errno_value)
-{
-    switch (errno_value) {
-    case ENOENT:
-    case ENOTDIR:
-        return MGLRU_ENOENT;
-    case EACCES:
-    case EPERM:
-    case EROFS:
-        return MGLRU_EPERM;
-    case ENOMEM:
-        return MGLRU_ENOMEM;
-    case ENOSPC:
-    case EDQUOT:
-        return MGLRU_ENOSPC;
-    case EISDIR:
-    case EINVAL:
-    case ENAMETOOLONG:
-    case ELOOP:
-        return MGLRU_EINVAL;
-    default:
-        return MGLRU_EIO;
-    }
 }

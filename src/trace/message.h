@@ -25,7 +25,4 @@ int message_set(struct trace_error *error, int code, const char *format, ...)
 /* Quotes @bytes bytes at @data: unprintable ones as \xNN, long ones cut with "..". */
 struct message_quote message_quote(const char *data, size_t bytes);
 
-/* MGLRU_E code that stands for an errno of open, read or write. */
-int message_errno_code(int errno_value);
-
 #endif

@@ -13,12 +13,13 @@
 #include <mglru/error.h>
 
 #include "base/check.h"
+#include "base/errno.h"
 #include "trace/message.h"
 
 static int fail(struct trace_output *output, int reason, const char *what,
                 struct trace_error *error)
 {
-    output->failed = message_set(error, message_errno_code(reason), "%s: %s: %s",
+    output->failed = message_set(error, errno_code(reason), "%s: %s: %s",
                                  output->path ? output->path : "output", what, strerror(reason));
     return output->failed;
 }

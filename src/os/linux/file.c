@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Files of the real machine, and the one place that maps errno values to <mglru/error.h>. */
+/* Files of the real machine. */
 #include "os/linux/linux.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,26 +10,12 @@
 #include <unistd.h>
 
 #include "base/check.h"
+#include "base/errno.h"
 
 int linux_error(int errno_value)
 {
-    switch (errno_value) {
-    case ENOENT:
-    case ENOTDIR:
-        return MGLRU_ENOENT;
-    case EACCES:
-    case EPERM:
-    case EROFS:
-        return MGLRU_EPERM;
-    case ENOMEM:
-        return MGLRU_ENOMEM;
-    case ENOSPC:
-    case EDQUOT:
-    case EFBIG:
-        return MGLRU_ENOSPC;
-    default:
-        return MGLRU_EIO;
-    }
+    int code = errno_code(errno_value);
+    return code == MGLRU_EINVAL ? MGLRU_EIO : code; /* os/os.h knows no bad names */
 }
 
 static int open_flags(enum os_open_mode mode)
