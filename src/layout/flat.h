@@ -9,7 +9,7 @@
  * for its copy in every element, and its dims and strides say where those are.
  *
  * Invariants
- *   1. leaves are in order of declaration, which for structs is the order of bit_offset.
+ *   1. leaves stand in the order of their types' members: of place, except within unions.
  *   2. nests[0] is the outer type itself; every other nest has a parent with a smaller index.
  *   3. Strings and arrays belong to the flat and live as long as it does; types belong to the set.
  */

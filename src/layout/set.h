@@ -60,8 +60,15 @@ struct layout_info {
 int layout_open(const char *path, const struct layout_open_options *options,
                 struct layout_set **set, struct layout_error *error);
 
-/* The same on bytes in memory, which must stay until the set is closed; @name is for messages. */
-int layout_open_memory(const void *data, size_t bytes, const char *name,
+/* A file's bytes in memory; @name is for messages. */
+struct layout_memory {
+    const void *data;
+    size_t bytes;
+    const char *name;
+};
+
+/* The same on bytes in memory, which must stay until the set is closed. */
+int layout_open_memory(const struct layout_memory *memory,
                        const struct layout_open_options *options, struct layout_set **set,
                        struct layout_error *error);
 
@@ -78,9 +85,9 @@ struct layout_choices {
 
 /*
  * Finds the type @name: its full name ("foo", "struct foo", "ns::vec<int>"), or a typedef of one,
- * with an optional "@FILE:LINE", "@FILE" or "@SIZE" that picks one of several layouts. FILE is the
- * end of a path. @choices: all layouts of that name, one when the result is 0; may be NULL.
- * @type: NULL after an error.
+ * with an optional "@FILE:LINE", "@FILE", "@SIZE" or "@#N" that picks one of several layouts. FILE
+ * is the end of a path, N counts as the message that lists them. @choices: all layouts of that
+ * name, one when the result is 0; may be NULL. @type: NULL after an error.
  * 0; MGLRU_ENOENT: no such type (@error offers near names), or it is only declared here;
  * MGLRU_EEXIST: several different layouts, @error lists them with file, line and size;
  * MGLRU_EINVAL: the debug information is damaged, or the name is of no struct;

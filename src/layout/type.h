@@ -16,7 +16,7 @@
  *      follows a flexible array inside another type may overlap it.
  *   2. Nesting is a tree of at most LAYOUT_DEPTH_MAX levels: no type contains itself.
  *   3. Strings are valid, NUL-terminated, free of control characters, and live as long as the set.
- *   4. Members are in order of declaration; for unions all start at or after 0.
+ *   4. Members are in order of place; those that start together are in order of declaration.
  *   5. size_bytes * 8 does not overflow 64 bits; a whole array's bit_size does not either.
  *
  * Bit offsets count in the order of memory on either byte order: bit b of a type lies in byte b /
@@ -54,7 +54,9 @@ enum layout_member_flag {
     LAYOUT_CONST = 1 << 8,
     LAYOUT_ENUM = 1 << 9,
     LAYOUT_FLOAT = 1 << 10,
-    LAYOUT_BOOL = 1 << 11
+    LAYOUT_BOOL = 1 << 11,
+    LAYOUT_OPAQUE = 1 << 12 /* its type is only declared in the file: element_bytes is 0, bit_size
+                             * what is left up to the next member */
 };
 
 struct layout_type;
@@ -85,6 +87,7 @@ struct layout_type {
     const char *comp_dir;  /* where a relative decl_file starts; NULL: unknown */
     const struct layout_member *members;
     uint64_t size_bytes;
+    uint64_t shape; /* hash of all that layout_same() compares */
     uint32_t member_count;
     uint32_t align_bytes; /* a power of 2, at least 1 */
     uint32_t decl_line;   /* 0: unknown */
@@ -113,9 +116,12 @@ void layout_summarise(const struct layout_type *type, struct layout_summary *sum
 /* "struct", "union" or "class". */
 const char *layout_kind_name(enum layout_kind kind);
 
+/* What belongs into shape; nested types count by their own. */
+uint64_t layout_shape(const struct layout_type *type);
+
 /*
  * True when both have the same size, alignment and members (names, places, type names), nested
- * types compared in depth. Names of anonymous types do not count.
+ * types compared by shape. Names of anonymous types do not count.
  */
 bool layout_same(const struct layout_type *a, const struct layout_type *b);
 
