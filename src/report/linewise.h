@@ -9,6 +9,10 @@
 #include <stdbool.h>
 
 #include "layout/conflicts.h"
+#include "layout/diff.h"
+#include "layout/draft.h"
+#include "layout/growth.h"
+#include "layout/lock.h"
 #include "layout/suggest.h"
 #include "report/json_stream.h"
 #include "report/out.h"
@@ -33,5 +37,31 @@ void report_suggestions(struct report_out *out, const struct layout_map *map,
                         const struct layout_suggestions *suggestions);
 void report_suggestions_json(struct report_json_stream *json, const struct layout_map *map,
                              const struct layout_suggestions *suggestions);
+
+/* What moved, what grew, which fights are new and which are gone. */
+void report_diff(struct report_out *out, const struct layout_map *after,
+                 const struct layout_diff *diff);
+
+/* Writes each moved field as an object into the array that is open. */
+void report_moved_json(struct report_json_stream *json, const struct layout_map *after,
+                       const struct layout_diff *diff);
+
+/* The chain of growth, innermost struct first. */
+void report_growth(struct report_out *out, const struct layout_growth *growth);
+
+/* "steps" and "total" into the object that is open. */
+void report_growth_json(struct report_json_stream *json, const struct layout_growth *growth);
+
+/* What a check found, one line each and the fields below it. @type: display name. */
+void report_breaches(struct report_out *out, const char *type,
+                     const struct layout_breaches *breaches);
+void report_breaches_json(struct report_json_stream *json, const char *type,
+                          const struct layout_breaches *breaches);
+
+/* A class file to start from. */
+void report_draft(struct report_out *out, const struct layout_map *map,
+                  const struct layout_draft *draft);
+void report_draft_json(struct report_json_stream *json, const struct layout_map *map,
+                       const struct layout_draft *draft);
 
 #endif

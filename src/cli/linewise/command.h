@@ -11,7 +11,13 @@ enum linewise_status {
 };
 
 /* Subcommands; argv[0] is the name of the subcommand. Return an exit status. */
+int linewise_check(int argc, char **argv);
+int linewise_classes(int argc, char **argv);
 int linewise_conflicts(int argc, char **argv);
+int linewise_diff(int argc, char **argv);
+int linewise_lock(int argc, char **argv);
+int linewise_suggest(int argc, char **argv);
+int linewise_why_size(int argc, char **argv);
 
 /* Prints "linewise COMMAND: TEXT" as one line on stderr and returns @status. Control characters, as
  * file names may have them, are shown as '?'. */

@@ -15,6 +15,13 @@ static const struct command {
 } commands[] = {
     {"conflicts", "which fields fight over a line, as stories, and which only seem to",
      linewise_conflicts},
+    {"suggest", "which members to move so that fewer fields fight, and what it costs",
+     linewise_suggest},
+    {"why-size", "why a type has another size than before: the chain of causes", linewise_why_size},
+    {"diff", "what moved, what grew, which fights are new, between two files", linewise_diff},
+    {"classes", "a draft of the file that says who reads and writes each field", linewise_classes},
+    {"lock", "writes down a layout that is to stay", linewise_lock},
+    {"check", "fails when a layout is worse than its lock, or breaks a rule", linewise_check},
 };
 
 static int print_help(void)

@@ -26,10 +26,11 @@ enum linewise_takes {
 
 struct linewise_syntax {
     const char *command;
-    const char *help; /* whole text */
-    unsigned takes;   /* enum linewise_takes */
-    unsigned files;   /* 1 or 2 */
-    bool needs_type;  /* at least one TYPE */
+    const char *help;   /* whole text */
+    unsigned takes;     /* enum linewise_takes */
+    unsigned files;     /* 1 or 2 */
+    bool needs_type;    /* at least one TYPE */
+    bool needs_classes; /* --classes */
 };
 
 struct linewise_options {
