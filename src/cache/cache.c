@@ -16,6 +16,9 @@
 /* Largest fixed kernel charge (chosen: more than any machine has, and charged in no time). */
 #define KERNEL_CHARGE_MAX (UINT64_C(1) << 44)
 
+#define PAGE_BYTES_MAX ((uint32_t)64 << 10)
+#define FRAME_BYTES_MAX ((uint32_t)2 << 20) /* of shared caches: one huge page */
+
 static const struct memcg_params *params_for(const struct reclaim_model *model)
 {
     if (model == &model_612)
@@ -40,7 +43,8 @@ static int parse_aging(const struct mglru_cache_options *options, const struct r
 }
 
 /* Copies what the caller's struct has; a caller built against a shorter one gets defaults. */
-static int read_options(const struct mglru_cache_options *given, struct mglru_cache_options *out)
+static int read_options(const struct mglru_cache_options *given, uint32_t largest_page,
+                        struct mglru_cache_options *out)
 {
     *out = (struct mglru_cache_options){.size = sizeof(*out)};
     if (given && given->size < offsetof(struct mglru_cache_options, classic))
@@ -51,7 +55,7 @@ static int read_options(const struct mglru_cache_options *given, struct mglru_ca
         out->page_bytes = 4096;
     if (!out->nodes)
         out->nodes = 1;
-    bool page_ok = out->page_bytes >= 4096 && out->page_bytes <= 65536 &&
+    bool page_ok = out->page_bytes >= 4096 && out->page_bytes <= largest_page &&
                    !(out->page_bytes & (out->page_bytes - 1));
     bool enums_ok = out->kernel_charge <= MGLRU_KERNEL_CHARGE_FIXED &&
                     out->stat_flush <= MGLRU_STAT_FLUSH_ALWAYS;
@@ -61,10 +65,17 @@ static int read_options(const struct mglru_cache_options *given, struct mglru_ca
     return page_ok && enums_ok && numbers_ok ? 0 : MGLRU_EINVAL;
 }
 
+static void free_user(struct mglru_memcg *user)
+{
+    if (user)
+        free(user->hit_slots);
+    free(user);
+}
+
 static void release_memcg(struct memcg *memcg, void *context)
 {
     lruvec_detach(memcg);
-    free(memcg->user);
+    free_user(memcg->user);
     memcg->user = NULL;
 }
 
@@ -73,6 +84,15 @@ int cache_memcg_attach(struct mglru_cache *cache, struct memcg *memcg)
     struct mglru_memcg *user = calloc(1, sizeof(*user));
     if (!user)
         return MGLRU_ENOMEM;
+    if (cache_is_shared(cache)) {
+        size_t bytes = HIT_SLOTS * sizeof(*user->hit_slots);
+        user->hit_slots = aligned_alloc(64, bytes);
+        if (!user->hit_slots) {
+            free(user);
+            return MGLRU_ENOMEM;
+        }
+        memset(user->hit_slots, 0, bytes);
+    }
     user->cache = cache;
     user->memcg = memcg;
     list_init(&user->shadow_leaves);
@@ -120,11 +140,53 @@ static void init_cache(struct mglru_cache *cache, const struct mglru_cache_optio
     cache->reclaim.nonleaf = !options->classic;
 }
 
-int mglru_cache_create(const struct mglru_cache_options *given, struct mglru_cache **out)
+/* What a shared cache has besides. */
+static int init_shared(struct mglru_cache *cache, const struct cache_shared *shared)
+{
+    cache->shared = *shared;
+    int error = cpu_claims_create(shared->cpus, &cache->claims);
+    if (error)
+        return error;
+    lock_mutex_init(&cache->control, RANK_CONTROL);
+    cache->reclaim.host = shared->host;
+    cache->reclaim.host_context = shared->data;
+    cache->reclaim.shared = true;
+    size_t bytes = shared->cpus * sizeof(struct lru_batch);
+    cache->reclaim.batches = aligned_alloc(64, bytes);
+    if (!cache->reclaim.batches)
+        return MGLRU_ENOMEM;
+    memset(cache->reclaim.batches, 0, bytes);
+    return 0;
+}
+
+/* A shared cache: its control lock and a CPU number, for what control calls count and charge. */
+void cache_enter(struct mglru_cache *cache) MGLRU_NO_LOCK_ANALYSIS
+{
+    if (!cache_is_shared(cache))
+        return;
+    lock_mutex_acquire(&cache->control);
+    cpu_claim(cache->claims);
+}
+
+void cache_leave(struct mglru_cache *cache) MGLRU_NO_LOCK_ANALYSIS
+{
+    if (!cache_is_shared(cache))
+        return;
+    cpu_release(cache->claims);
+    lock_mutex_release(&cache->control);
+}
+
+int mglru_cache_create(const struct mglru_cache_options *options, struct mglru_cache **out)
+{
+    return cache_create(options, NULL, out);
+}
+
+int cache_create(const struct mglru_cache_options *given, const struct cache_shared *shared,
+                 struct mglru_cache **out)
 {
     struct mglru_cache_options options;
     *out = NULL;
-    int error = read_options(given, &options);
+    int error = read_options(given, shared ? FRAME_BYTES_MAX : PAGE_BYTES_MAX, &options);
     if (error)
         return error;
     const struct reclaim_model *model = model_find(options.model ? options.model : "ours");
@@ -145,9 +207,13 @@ int mglru_cache_create(const struct mglru_cache_options *given, struct mglru_cac
     cache->reclaim.model = model;
     cache->reclaim.aging = aging;
     init_cache(cache, &options);
-    struct memcg_tree_options tree_options = {
-        .nodes = options.nodes, .params = params_for(model), .release = release_memcg};
-    error = memcg_tree_create(&tree_options, &cache->tree);
+    error = shared ? init_shared(cache, shared) : 0;
+    struct memcg_tree_options tree_options = {.cpus = shared ? shared->cpus : 1,
+                                              .nodes = options.nodes,
+                                              .params = params_for(model),
+                                              .release = release_memcg};
+    if (!error)
+        error = memcg_tree_create(&tree_options, &cache->tree);
     if (!error) {
         cache->reclaim.tree = cache->tree;
         error = reclaim_init(&cache->reclaim);
@@ -155,6 +221,8 @@ int mglru_cache_create(const struct mglru_cache_options *given, struct mglru_cac
     if (!error)
         error = cache_memcg_attach(cache, cache->tree->root);
     if (error) {
+        cache->shared.fini = NULL; /* data/ frees what it has made */
+        cache->shared.stop = NULL;
         mglru_cache_destroy(cache);
         return error;
     }
@@ -167,6 +235,8 @@ void mglru_cache_destroy(struct mglru_cache *cache)
     if (!cache)
         return;
     struct list_node *pos, *tmp;
+    if (cache->shared.stop)
+        cache->shared.stop(cache->shared.data);
     /* Folios and leaves go with their pools; page tables point into them and go first. */
     list_for_each_safe (pos, tmp, &cache->files) {
         struct mglru_file *file = container_of(pos, struct mglru_file, cache_link);
@@ -187,6 +257,10 @@ void mglru_cache_destroy(struct mglru_cache *cache)
     }
     index_pool_fini(&cache->index_pool);
     slab_fini(&cache->folios);
+    if (cache->shared.fini)
+        cache->shared.fini(cache->shared.data);
+    cpu_claims_destroy(cache->claims);
+    free(cache->reclaim.batches);
     free(cache->container);
     free(cache);
 }
@@ -206,7 +280,8 @@ static uint64_t add_time(uint64_t a, uint64_t b)
 
 void mglru_cache_set_time(struct mglru_cache *cache, uint64_t now_ns)
 {
-    if (now_ns <= atomic_load_relaxed(&cache->reclaim.now_ns))
+    /* A shared cache has the machine's clock. */
+    if (cache_is_shared(cache) || now_ns <= atomic_load_relaxed(&cache->reclaim.now_ns))
         return;
     writeback_finish(cache);
     atomic_store_relaxed(&cache->reclaim.now_ns, now_ns);
@@ -336,6 +411,8 @@ int mglru_cache_access(struct mglru_cache *cache, const struct mglru_access *acc
                        struct mglru_miss_log *log, size_t *done)
 {
     *done = 0;
+    if (cache_is_shared(cache))
+        return MGLRU_EINVAL; /* that is what mglru_read and its like are for */
     bool large = cache->folios.bytes + index_pool_bytes(&cache->index_pool) > PREFETCH_BYTES;
     for (size_t i = 0; i < count; i++) {
         const struct mglru_access *access = &accesses[i];
@@ -360,6 +437,24 @@ int mglru_cache_access(struct mglru_cache *cache, const struct mglru_access *acc
 
 /* --- reports -------------------------------------------------------------------------------- */
 
+/* Counts of a memcg of a shared cache, as of some moment during the call. */
+static void sum_slots(const struct mglru_memcg *user, struct mglru_counts *out)
+{
+    *out = (struct mglru_counts){.misses = atomic_load_relaxed(&user->misses),
+                                 .pages_read = atomic_load_relaxed(&user->pages_read)};
+    for (unsigned i = 0; i < HIT_SLOTS; i++)
+        out->hits += atomic_load_relaxed(&user->hit_slots[i].hits);
+    out->accesses = out->hits + out->misses;
+}
+
+static void own_counts(const struct mglru_memcg *user, struct mglru_counts *out)
+{
+    if (user->hit_slots)
+        sum_slots(user, out);
+    else
+        *out = user->counts;
+}
+
 static void add_counts(struct mglru_counts *sum, const struct mglru_counts *counts)
 {
     sum->accesses += counts->accesses;
@@ -371,12 +466,17 @@ static void add_counts(struct mglru_counts *sum, const struct mglru_counts *coun
 
 void mglru_memcg_counts(const struct mglru_memcg *user, bool recursive, struct mglru_counts *out)
 {
-    *out = user->counts;
+    own_counts(user, out);
     if (!recursive)
         return;
     struct memcg *root = user->memcg;
-    for (struct memcg *memcg = memcg_next(root, root); memcg; memcg = memcg_next(root, memcg))
-        add_counts(out, &memcg_user(memcg)->counts);
+    cache_enter(user->cache);
+    for (struct memcg *memcg = memcg_next(root, root); memcg; memcg = memcg_next(root, memcg)) {
+        struct mglru_counts counts;
+        own_counts(memcg_user(memcg), &counts);
+        add_counts(out, &counts);
+    }
+    cache_leave(user->cache);
 }
 
 uint64_t mglru_cache_metadata_bytes(const struct mglru_cache *cache)

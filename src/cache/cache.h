@@ -21,6 +21,8 @@
 #include "memcg/stat.h"
 #include "reclaim/mm.h"
 #include "reclaim/reclaim.h"
+#include "sync/cpu.h"
+#include "sync/lock.h"
 #include "sync/atomic.h"
 
 /* Amounts that the kernel charges besides pages, in bytes (facts 13.1). */
@@ -49,19 +51,31 @@
 #define DIRTY_EXPIRE_NS UINT64_C(30000000000)
 #define DIRTY_INTERVAL_NS UINT64_C(5000000000)
 
+/* Hits of a memcg of a shared cache, by slot of the thread: the last one is shared by all threads
+ * beyond. */
+#define HIT_SLOTS 64u
+struct hit_slot {
+    _Alignas(64) _Atomic uint64_t hits;
+};
+
 struct mglru_memcg {
     struct mglru_cache *cache;
     struct memcg *memcg;
-    struct mglru_counts counts;     /* of this memcg alone */
-    struct mm *mm;                  /* its processes; NULL before the first mapping */
-    bool ran;                       /* had an access */
-    uint64_t aged;                  /* youngest generations created */
-    int64_t kernel_bytes;           /* small objects charged */
-    long kernel_pages;              /* pages charged for them */
-    long table_pages;               /* page tables */
-    long fixed_pages;               /* kernel_charge FIXED */
-    long slab_lag;                  /* bytes not yet in the slab counter */
-    struct list_node shadow_leaves; /* index leaves with shadows alone, oldest first */
+    struct mglru_counts counts; /* of this memcg alone; of shared caches the atomic ones below */
+    struct hit_slot *hit_slots; /* [HIT_SLOTS]; NULL in a cache of one thread */
+    _Atomic uint64_t misses;
+    _Atomic uint64_t pages_read;
+    _Atomic unsigned long shared_dirty; /* dirty pages of a shared cache */
+    _Atomic uint64_t verdict[4];        /* pinned, dirty, protected, scanned at the last OOM */
+    struct mm *mm;                      /* its processes; NULL before the first mapping */
+    bool ran;                           /* had an access */
+    uint64_t aged;                      /* youngest generations created */
+    int64_t kernel_bytes;               /* small objects charged */
+    long kernel_pages;                  /* pages charged for them */
+    long table_pages;                   /* page tables */
+    long fixed_pages;                   /* kernel_charge FIXED */
+    long slab_lag;                      /* bytes not yet in the slab counter */
+    struct list_node shadow_leaves;     /* index leaves with shadows alone, oldest first */
     unsigned long shadow_leaf_count;
     unsigned long dirty_pages; /* file pages */
     struct list_node files;    /* struct mglru_file, by memcg_link */
@@ -71,6 +85,7 @@ struct mglru_memcg {
 
 struct mglru_mapping {
     struct page_mapping base; /* first: reclaim knows the mapping by it */
+    void *data;               /* of data/ where the cache is shared */
     struct mglru_cache *cache;
     enum mglru_mapping_kind kind;
     uint64_t size_pages; /* 0: unknown */
@@ -101,9 +116,26 @@ struct mglru_file {
     struct list_node cache_link;
 };
 
+/* What makes a cache shared: given by data/, which calls down; NULL for a cache of one thread. */
+struct cache_shared {
+    const struct reclaim_host *host;
+    void *data;               /* of data/ */
+    unsigned cpus;            /* numbers to claim */
+    void (*stop)(void *data); /* before anything is freed: end threads */
+    void (*fini)(void *data); /* the last thing of mglru_cache_destroy */
+    /* Usage exceeds memory.high or comes near memory.max: background reclaim should start. */
+    void (*over_high)(void *data, struct memcg *memcg);
+    /* Nothing clean is left below @memcg: writes dirty pages, giving up the caller's CPU number
+     * meanwhile. False: there were none to write. */
+    bool (*relieve)(void *data, struct memcg *memcg);
+};
+
 struct mglru_cache {
     /* Fixed at creation. */
     const struct reclaim_model *model;
+    struct cache_shared shared; /* shared.host NULL: a cache of one thread */
+    struct cpu_claims *claims;
+    struct lock_mutex control; /* RANK_CONTROL; shared caches alone */
     uint32_t page_bytes;
     enum mglru_kernel_charge kernel_charge;
     uint64_t kernel_charge_bytes;
@@ -242,6 +274,18 @@ void writeback_forget(struct mglru_cache *cache, struct folio *folio);
 /* --- cache.c -------------------------------------------------------------------------------- */
 
 void cache_flush_stats(struct mglru_cache *cache);
+/* mglru_cache_create for both kinds of caches; @shared NULL: of one thread. */
+int cache_create(const struct mglru_cache_options *options, const struct cache_shared *shared,
+                 struct mglru_cache **out);
+/* Around every control call: one at a time, under a claimed CPU number. */
+void cache_enter(struct mglru_cache *cache);
+void cache_leave(struct mglru_cache *cache);
+
+static inline bool cache_is_shared(const struct mglru_cache *cache)
+{
+    return cache->claims != NULL;
+}
+
 /* Creates the public side of a memcg of the tree. */
 int cache_memcg_attach(struct mglru_cache *cache, struct memcg *memcg);
 

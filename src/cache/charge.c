@@ -60,13 +60,30 @@ static void handle_high(struct mglru_cache *cache, struct memcg *memcg, unsigned
     }
 }
 
+/* Before out of memory: a shared cache may have dirty pages that can be written now. */
+static bool relieve(struct mglru_cache *cache, struct memcg *memcg, unsigned *reliefs)
+{
+    return cache->shared.relieve && (*reliefs)++ < MAX_RECLAIM_RETRIES &&
+           cache->shared.relieve(cache->shared.data, memcg);
+}
+
+/* Above memory.high. A shared cache leaves it to background reclaim while that keeps up. */
+static bool left_to_background(struct mglru_cache *cache, struct memcg *memcg)
+{
+    if (!cache->shared.over_high)
+        return false;
+    cache->shared.over_high(cache->shared.data, memcg);
+    long high = atomic_load_relaxed(&memcg->memory.high);
+    return page_counter_read(&memcg->memory) <= high + high / 8;
+}
+
 /* @once: a reader-ahead gives up after one reclaim and a drain (the kernel's __GFP_NORETRY). */
 static int charge(struct mglru_cache *cache, struct mglru_memcg *user, unsigned pages, bool once)
 {
     struct memcg *memcg = user->memcg;
     struct memcg_verdict verdict;
     bool drained = false, raised = false;
-    unsigned retries = MAX_RECLAIM_RETRIES;
+    unsigned retries = MAX_RECLAIM_RETRIES, reliefs = 0;
     if (MGLRU_LIKELY(memcg_try_charge(memcg, cpu_current, pages, &verdict) == 0))
         goto charged;
     for (;;) {
@@ -88,6 +105,8 @@ static int charge(struct mglru_cache *cache, struct mglru_memcg *user, unsigned 
             if (over_still && (hopeless || exhausted || (once && !first))) {
                 if (once)
                     return MGLRU_EAGAIN;
+                if (relieve(cache, over, &reliefs))
+                    continue;
                 cache_raise_oom(cache, over);
                 return MGLRU_EOOM;
             }
@@ -96,7 +115,7 @@ static int charge(struct mglru_cache *cache, struct mglru_memcg *user, unsigned 
             break;
     }
 charged:
-    if (MGLRU_UNLIKELY(verdict.high != NULL))
+    if (MGLRU_UNLIKELY(verdict.high != NULL) && !left_to_background(cache, verdict.high))
         handle_high(cache, memcg, verdict.batch ? verdict.batch : pages);
     return 0;
 }
@@ -197,7 +216,7 @@ int cache_memcg_runs(struct mglru_cache *cache, struct mglru_memcg *user,
 static bool reclaim_down_to(struct mglru_cache *cache, struct memcg *memcg,
                             const _Atomic long *limit)
 {
-    unsigned retries = MAX_RECLAIM_RETRIES;
+    unsigned retries = MAX_RECLAIM_RETRIES, reliefs = 0;
     bool drained = false;
     for (;;) {
         long over = page_counter_read(&memcg->memory) - atomic_load_relaxed(limit);
@@ -208,7 +227,8 @@ static bool reclaim_down_to(struct mglru_cache *cache, struct memcg *memcg,
             drained = true;
             continue;
         }
-        if (!reclaim_pages(cache, memcg, over) && retries-- == 0)
+        if (!reclaim_pages(cache, memcg, over) && retries-- == 0 &&
+            !relieve(cache, memcg, &reliefs))
             return false;
     }
 }

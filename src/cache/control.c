@@ -397,7 +397,12 @@ int mglru_memcg_write(struct mglru_memcg *user, const char *name, const char *te
     if (!file->write)
         return MGLRU_EPERM;
     int error = copy_text(text, length, copy);
-    return error ? error : file->write(user, copy);
+    if (error)
+        return error;
+    cache_enter(user->cache);
+    error = file->write(user, copy);
+    cache_leave(user->cache);
+    return error;
 }
 
 static int finish_read(const struct text *text, size_t *length)
@@ -420,7 +425,9 @@ int mglru_memcg_read(struct mglru_memcg *user, const char *name, char *buffer, s
         return MGLRU_EPERM;
     if (capacity)
         buffer[0] = '\0';
+    cache_enter(user->cache);
     file->read(user, &text);
+    cache_leave(user->cache);
     return finish_read(&text, length);
 }
 
@@ -437,7 +444,7 @@ static int write_global_swappiness(struct mglru_cache *cache, const char *text)
     return 0;
 }
 
-int mglru_cache_write(struct mglru_cache *cache, const char *name, const char *text, size_t length)
+static int cache_write(struct mglru_cache *cache, const char *name, const char *text, size_t length)
 {
     char copy[CONTROL_BYTES];
     int error = copy_text(text, length, copy);
@@ -456,30 +463,46 @@ int mglru_cache_write(struct mglru_cache *cache, const char *name, const char *t
     return strcmp(name, "lru_gen_full") == 0 ? MGLRU_EPERM : MGLRU_ENOENT;
 }
 
+int mglru_cache_write(struct mglru_cache *cache, const char *name, const char *text, size_t length)
+{
+    cache_enter(cache);
+    int error = cache_write(cache, name, text, length);
+    cache_leave(cache);
+    return error;
+}
+
+static int cache_read(struct mglru_cache *cache, const char *name, struct text *text)
+{
+    if (strcmp(name, "lru_gen") == 0)
+        lru_gen_read(cache, text, false);
+    else if (strcmp(name, "lru_gen_full") == 0)
+        lru_gen_read(cache, text, true);
+    else if (strcmp(name, "enabled") == 0)
+        lru_gen_read_enabled(cache, text);
+    else if (strcmp(name, "min_ttl_ms") == 0)
+        text_add(text, "%u\n", cache->reclaim.min_ttl_ms);
+    else if (strcmp(name, "swappiness") == 0)
+        read_swappiness(memcg_user(cache->tree->root), text);
+    else
+        return strcmp(name, "stat_refresh") == 0 ? MGLRU_EPERM : MGLRU_ENOENT;
+    return 0;
+}
+
 int mglru_cache_read(struct mglru_cache *cache, const char *name, char *buffer, size_t capacity,
                      size_t *length)
 {
     struct text text = {.buffer = buffer, .capacity = capacity};
     if (capacity)
         buffer[0] = '\0';
-    if (strcmp(name, "lru_gen") == 0)
-        lru_gen_read(cache, &text, false);
-    else if (strcmp(name, "lru_gen_full") == 0)
-        lru_gen_read(cache, &text, true);
-    else if (strcmp(name, "enabled") == 0)
-        lru_gen_read_enabled(cache, &text);
-    else if (strcmp(name, "min_ttl_ms") == 0)
-        text_add(&text, "%u\n", cache->reclaim.min_ttl_ms);
-    else if (strcmp(name, "swappiness") == 0)
-        read_swappiness(memcg_user(cache->tree->root), &text);
-    else
-        return strcmp(name, "stat_refresh") == 0 ? MGLRU_EPERM : MGLRU_ENOENT;
-    return finish_read(&text, length);
+    cache_enter(cache);
+    int error = cache_read(cache, name, &text);
+    cache_leave(cache);
+    return error ? error : finish_read(&text, length);
 }
 
 /* --- statistics by name --------------------------------------------------------------------- */
 
-int mglru_memcg_stat(struct mglru_memcg *user, const char *name, uint64_t *value)
+static int stat_value(struct mglru_memcg *user, const char *name, uint64_t *value)
 {
     const struct memcg_stat_line *line = memcg_stat_line_find(name);
     *value = 0;
@@ -494,6 +517,14 @@ int mglru_memcg_stat(struct mglru_memcg *user, const char *name, uint64_t *value
     *value =
         memcg_stat_line_value(user->memcg, line, MEMCG_ALL_NODES, true, user->cache->page_bytes);
     return 0;
+}
+
+int mglru_memcg_stat(struct mglru_memcg *user, const char *name, uint64_t *value)
+{
+    cache_enter(user->cache);
+    int error = stat_value(user, name, value);
+    cache_leave(user->cache);
+    return error;
 }
 
 const char *mglru_stat_name(size_t i)

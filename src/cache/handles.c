@@ -57,6 +57,8 @@ static int create_one(struct mglru_cache *cache, const char *path, struct memcg 
     return error;
 }
 
+static int remove_memcg(struct mglru_memcg *user);
+
 /* Creates what is missing of @path, cut at each of its parts in turn. A failure takes back what
  * this call created. */
 static int create_parts(struct mglru_cache *cache, char *path, struct memcg **out)
@@ -80,7 +82,7 @@ static int create_parts(struct mglru_cache *cache, char *path, struct memcg **ou
     }
     for (; error && made; made--) {
         struct memcg *parent = last->parent;
-        mglru_memcg_remove(memcg_user(last));
+        remove_memcg(memcg_user(last));
         last = parent;
     }
     *out = last;
@@ -96,7 +98,9 @@ int mglru_memcg_create(struct mglru_cache *cache, const char *path, struct mglru
     char *copy = strdup(path);
     if (!copy)
         return MGLRU_ENOMEM;
+    cache_enter(cache);
     int error = path[1] ? create_parts(cache, copy, &memcg) : memcg_find(cache->tree, path, &memcg);
+    cache_leave(cache);
     free(copy);
     if (!error)
         *out = memcg_user(memcg);
@@ -107,9 +111,11 @@ int mglru_memcg_find(struct mglru_cache *cache, const char *path, struct mglru_m
 {
     struct memcg *memcg;
     *out = NULL;
+    cache_enter(cache);
     int error = memcg_find(cache->tree, path, &memcg);
     if (!error)
         *out = memcg_user(memcg);
+    cache_leave(cache);
     return error;
 }
 
@@ -156,8 +162,8 @@ static void drop_leaf(struct mglru_mapping *mapping, struct index_leaf *leaf, ui
 void mglru_mapping_drop(struct mglru_mapping *mapping, uint64_t index, uint64_t count)
 {
     struct page_index *pages = &mapping->index;
-    if (!count || index > MGLRU_INDEX_MAX)
-        return;
+    if (!count || index > MGLRU_INDEX_MAX || cache_is_shared(mapping->cache))
+        return; /* shared: mglru_drop and mglru_truncate */
     uint64_t last = count - 1 > MGLRU_INDEX_MAX - index ? MGLRU_INDEX_MAX : index + count - 1;
     uint64_t chunks = (last >> INDEX_LEAF_SHIFT) - (index >> INDEX_LEAF_SHIFT) + 1;
     if (chunks <= pages->leaves) {
@@ -202,6 +208,21 @@ static void drop_owned(struct mglru_mapping *mapping, const struct memcg *memcg)
     }
 }
 
+static void close_file(struct mglru_file *file)
+{
+    struct mglru_cache *cache = file->mapping->cache;
+    if (file->kernel_bytes) {
+        file->memcg->files_charged -= file->mapping->kind == MGLRU_FILE;
+        cache_charge_kernel(cache, file->memcg, -file->kernel_bytes);
+    }
+    list_del(&file->memcg_link);
+    list_del(&file->cache_link);
+    if (file->vma)
+        vma_destroy(file->vma);
+    cache->mapping_bytes -= sizeof(*file);
+    free(file);
+}
+
 /* The processes of a memcg end: files are closed, anonymous memory and page tables are freed. */
 static void end_processes(struct mglru_memcg *user)
 {
@@ -210,7 +231,7 @@ static void end_processes(struct mglru_memcg *user)
         struct mglru_file *file = container_of(pos, struct mglru_file, memcg_link);
         if (file->mapping->kind == MGLRU_ANON)
             drop_owned(file->mapping, user->memcg);
-        mglru_file_close(file);
+        close_file(file);
     }
     if (user->mm)
         mm_destroy(user->mm);
@@ -257,7 +278,7 @@ static void reparent_kernel(struct mglru_cache *cache, struct mglru_memcg *user)
     user->lookup_bytes = 0;
 }
 
-int mglru_memcg_remove(struct mglru_memcg *user)
+static int remove_memcg(struct mglru_memcg *user)
 {
     struct mglru_cache *cache = user->cache;
     struct memcg *memcg = user->memcg;
@@ -278,6 +299,15 @@ int mglru_memcg_remove(struct mglru_memcg *user)
     return memcg_offline(memcg, cpu_current);
 }
 
+int mglru_memcg_remove(struct mglru_memcg *user)
+{
+    struct mglru_cache *cache = user->cache;
+    cache_enter(cache);
+    int error = remove_memcg(user);
+    cache_leave(cache);
+    return error;
+}
+
 const char *mglru_memcg_path(const struct mglru_memcg *user)
 {
     return user->memcg->path;
@@ -286,10 +316,13 @@ const char *mglru_memcg_path(const struct mglru_memcg *user)
 struct mglru_memcg *mglru_memcg_next(struct mglru_cache *cache, struct mglru_memcg *user)
 {
     struct memcg *root = cache->tree->root;
+    cache_enter(cache);
     struct memcg *memcg = memcg_next(root, user ? user->memcg : NULL);
     while (memcg && !memcg_online(memcg))
         memcg = memcg_next(root, memcg);
-    return memcg ? memcg_user(memcg) : NULL;
+    struct mglru_memcg *next = memcg ? memcg_user(memcg) : NULL;
+    cache_leave(cache);
+    return next;
 }
 
 uint64_t mglru_memcg_id(const struct mglru_memcg *user)
@@ -319,8 +352,10 @@ int mglru_mapping_create(struct mglru_cache *cache, const char *name, enum mglru
     mapping->size_pages = size_pages;
     mapping->name = copy;
     index_init(&mapping->index, &cache->index_pool);
+    cache_enter(cache);
     list_add_tail(&cache->mappings, &mapping->link);
     cache->mapping_bytes += sizeof(*mapping) + strlen(name) + 1;
+    cache_leave(cache);
     *out = mapping;
     return 0;
 }
@@ -332,6 +367,25 @@ const char *mglru_mapping_name(const struct mglru_mapping *mapping)
 
 /* --- open files ----------------------------------------------------------------------------- */
 
+/* Gives a new file its place; on failure it has none. */
+static int open_file(struct mglru_mapping *mapping, struct mglru_memcg *user,
+                     struct mglru_file *file)
+{
+    file->mapping = mapping;
+    file->memcg = user;
+    if (mapping->kind == MGLRU_FILE && user->files_charged < KERNEL_FILES_MAX) {
+        int error = cache_charge_kernel(mapping->cache, user, KERNEL_FILE_BYTES);
+        if (error)
+            return error;
+        user->files_charged++;
+        file->kernel_bytes = KERNEL_FILE_BYTES;
+    }
+    list_add_tail(&user->files, &file->memcg_link);
+    list_add_tail(&mapping->cache->files, &file->cache_link);
+    mapping->cache->mapping_bytes += sizeof(*file);
+    return 0;
+}
+
 int mglru_file_open(struct mglru_mapping *mapping, struct mglru_memcg *user,
                     struct mglru_file **out)
 {
@@ -341,24 +395,15 @@ int mglru_file_open(struct mglru_mapping *mapping, struct mglru_memcg *user,
     struct mglru_file *file = calloc(1, sizeof(*file));
     if (!file)
         return MGLRU_ENOMEM;
-    file->mapping = mapping;
-    file->memcg = user;
-    if (mapping->kind == MGLRU_FILE && user->files_charged < KERNEL_FILES_MAX) {
-        int error = cache_charge_kernel(mapping->cache, user, KERNEL_FILE_BYTES);
-        if (error) {
-            free(file);
-            return error;
-        }
-        user->files_charged++;
-        file->kernel_bytes = KERNEL_FILE_BYTES;
-    }
-    list_add_tail(&user->files, &file->memcg_link);
-    list_add_tail(&mapping->cache->files, &file->cache_link);
-    mapping->cache->mapping_bytes += sizeof(*file);
-    *out = file;
-    return 0;
+    cache_enter(mapping->cache);
+    int error = open_file(mapping, user, file);
+    cache_leave(mapping->cache);
+    if (error)
+        free(file);
+    else
+        *out = file;
+    return error;
 }
-
 void mglru_file_reopen(struct mglru_file *file)
 {
     struct mglru_mapping *mapping = file->mapping;
@@ -375,14 +420,7 @@ void mglru_file_reopen(struct mglru_file *file)
 void mglru_file_close(struct mglru_file *file)
 {
     struct mglru_cache *cache = file->mapping->cache;
-    if (file->kernel_bytes) {
-        file->memcg->files_charged -= file->mapping->kind == MGLRU_FILE;
-        cache_charge_kernel(cache, file->memcg, -file->kernel_bytes);
-    }
-    list_del(&file->memcg_link);
-    list_del(&file->cache_link);
-    if (file->vma)
-        vma_destroy(file->vma);
-    cache->mapping_bytes -= sizeof(*file);
-    free(file);
+    cache_enter(cache);
+    close_file(file);
+    cache_leave(cache);
 }

@@ -115,7 +115,7 @@ struct memcg_reclaim {
 
 /* Additions and moves that wait, as in the kernel's per-CPU batches. */
 struct lru_batch {
-    struct folio *add[LRU_ADD_BATCH];
+    _Alignas(64) struct folio *add[LRU_ADD_BATCH];
     unsigned adds;
     unsigned others; /* entries that are no folios of this cache: a process's own first pages */
     struct folio *activate[LRU_ADD_BATCH];

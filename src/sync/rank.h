@@ -12,6 +12,8 @@
 
 /* clang-format off */
 #define RANK_TABLE(RANK_ROW)                                                                       \
+    RANK_ROW(CONTROL, "control", "memcgs, mappings and files of one shared cache",                 \
+             "outermost: one control call at a time, limits are enforced under it")                \
     RANK_ROW(SWITCH, "lru switch", "turning MGLRU on and off, one writer at a time",               \
              "outermost: the switch takes every other lock of reclaim")                            \
     RANK_ROW(LIMIT, "memcg limits", "writes of limits of one tree",                                \
@@ -26,6 +28,10 @@
              "taken alone")                                                                        \
     RANK_ROW(OBJCG, "objcg", "owner of the objects of a memcg while it is reparented",             \
              "outside both lru locks of a reparenting")                                            \
+    RANK_ROW(MAPPING, "mapping", "index, dirty pages and counts of one mapping with frames",       \
+             "never together with an lru lock")                                                    \
+    RANK_ROW(SHADOWS, "shadow leaves", "index leaves that hold shadow entries alone",              \
+             "leaf of the mapping locks")                                                          \
     RANK_ROW(LRU, "lru", "lists, generations and sizes of one lruvec",                             \
              "nested only when reparenting: child, then parent")                                   \
     RANK_ROW(MEMCG_LRU, "memcg lru", "memcg generations of one node",                              \
