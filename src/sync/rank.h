@@ -51,6 +51,9 @@
     RANK_ROW(STORE_SYNC, "store sync", "one sync of a memory store at a time",                     \
              "its pages' locks are taken under it one by one")                                     \
     RANK_ROW(STORE_PAGE, "store page", "pages of a memory store while they are copied", "leaf")    \
+    RANK_ROW(ARENA_MAGAZINE, "arena magazine", "free frames of one thread",                        \
+             "by its owner, and by one who finds the pool empty, one magazine at a time")          \
+    RANK_ROW(ARENA_POOL, "arena pool", "free frames of an arena, its limit", "leaf")               \
     RANK_ROW(SLOT, "thread slots", "numbers of threads", "leaf")
 /* clang-format on */
 
