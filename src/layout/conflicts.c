@@ -73,6 +73,10 @@ static void add_writer(struct search *search, struct layout_finding *finding,
 static void add_pair(struct search *search, struct layout_finding *finding,
                      const struct layout_pair *pair)
 {
+    uint64_t cost = layout_pair_cost(pair);
+    /* Heat makes a note a warning: many hand-overs, many readers. */
+    if (finding->severity == LAYOUT_NOTE && cost >= layout_verdict_weight(LAYOUT_ATOMIC_LOCK))
+        finding->severity = LAYOUT_WARNING;
     if (layout_field_class(pair->first) == LAYOUT_CLASS_READ)
         add_reader(search, finding, pair->first);
     else

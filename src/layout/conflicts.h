@@ -7,7 +7,8 @@
  *   atomic x lock(L)                   false sharing, warning: the writer steals the holder's line
  *   lock(L1) x lock(L2)                false sharing, warning
  *   owner x anything written           false sharing, warning
- *   read x lock(L), read x owner       note: each hand-over takes the reader's line too
+ *   read x lock(L), read x owner       note: each hand-over takes the reader's line too; with
+ *                                      weights whose product is 7 or more a warning
  *   lock word L x lock(L)              note: waiters take the line from the holder
  *   lock(L) x lock(L)                  true sharing: no fight, explained
  * Of one type:
@@ -107,6 +108,9 @@ const char *layout_severity_name(enum layout_severity severity);
 
 /* What one pair on one line costs; the scale is measured, see suggest.h. 0 for what is no fight. */
 unsigned layout_verdict_weight(enum layout_verdict verdict);
+
+/* What the pair costs on one line: its verdict's weight times the heat of both fields. */
+uint64_t layout_pair_cost(const struct layout_pair *pair);
 
 /* First and last line of a field when its object starts @base_bytes behind a line's start. */
 void layout_field_lines(const struct layout_field *field, uint64_t line_bytes, uint64_t base_bytes,

@@ -253,6 +253,37 @@ static int find_target(const struct source *source, const struct layout_move *mo
     return code;
 }
 
+/* Line, from 1, of the innermost #if or #else around line @number of the old text; 0: none. */
+static uint32_t condition_at(const struct source *source, uint32_t number)
+{
+    uint32_t open[64] = {0};
+    uint32_t depth = 0;
+    const char *at = source->text;
+    for (uint32_t i = 0; i < number && *at != '\0'; i++) {
+        const char *word = at + strspn(at, " \t");
+        if (*word == '#') {
+            word += 1 + strspn(word + 1, " \t");
+            if (strncmp(word, "if", 2) == 0 && depth < 63)
+                open[++depth] = i + 1;
+            else if (strncmp(word, "el", 2) == 0 && depth > 0)
+                open[depth] = i + 1;
+            else if (strncmp(word, "endif", 5) == 0 && depth > 0)
+                depth--;
+        }
+        at += strcspn(at, "\n");
+        at += *at == '\n';
+    }
+    return open[depth];
+}
+
+/* Both members stand under the same #if, so that a move means the same in every configuration. */
+static bool same_condition(const struct source *source, const struct layout_type *type, uint32_t a,
+                           uint32_t b)
+{
+    return condition_at(source, type->members[a].decl_line) ==
+           condition_at(source, type->members[b].decl_line);
+}
+
 static int move_members(struct source *source, const struct layout_move *move,
                         struct layout_error *error)
 {
@@ -262,6 +293,10 @@ static int move_members(struct source *source, const struct layout_move *move,
         int code = find_block(source, move->type, move->members[i], &block, error);
         if (code == MGLRU_OK)
             code = find_target(source, move, &to, error);
+        uint32_t beside = move->before == UINT32_MAX ? move->type->member_count - 1 : move->before;
+        if (code == MGLRU_OK && !same_condition(source, move->type, move->members[i], beside))
+            code = fail(error, source->path, "stands under another #if than its new neighbour",
+                        move->type->members[move->members[i]].name);
         if (code == MGLRU_OK && to > block.first && to < block.end)
             code = fail(error, source->path, "declarations overlap", NULL);
         if (code == MGLRU_OK)

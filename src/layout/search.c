@@ -90,8 +90,8 @@ int search_compare(const struct search_state *a, const struct search_state *b)
         return a->residual < b->residual ? -1 : 1;
     if (a->size_bytes != b->size_bytes)
         return a->size_bytes < b->size_bytes ? -1 : 1;
-    if (a->moved != b->moved)
-        return a->moved < b->moved ? -1 : 1;
+    if (a->moved + a->torn != b->moved + b->torn)
+        return a->moved + a->torn < b->moved + b->torn ? -1 : 1;
     return (a->awkward > b->awkward) - (a->awkward < b->awkward);
 }
 
@@ -117,6 +117,19 @@ static unsigned members_of(const struct search *search, const uint16_t *order, u
     for (uint32_t i = from; i < from + count; i++)
         members += search->shape.blocks[order[i]].member_count;
     return members;
+}
+
+/* Members next to the run that are like it and stay: a group that would be torn. */
+static unsigned torn_by(const struct search *search, const uint16_t *order, uint32_t block_count,
+                        uint32_t from, uint32_t count)
+{
+    unsigned torn = 0;
+    uint32_t kind = search->kinds[order[from]];
+    for (uint32_t i = from; i > 0 && search->kinds[order[i - 1]] == kind; i--)
+        torn += members_of(search, order, i - 1, 1);
+    for (uint32_t i = from + count; i < block_count && search->kinds[order[i]] == kind; i++)
+        torn += members_of(search, order, i, 1);
+    return torn;
 }
 
 /* A run of blocks in an order, and the place in the order that it goes to. */
@@ -147,8 +160,10 @@ static void apply_run(const struct search *search, const struct search_state *st
     else
         memmove(&order[run->to + run->count], &old[run->to], (run->from - run->to) * sizeof(*old));
     memcpy(&order[place], move->blocks, run->count * sizeof(*old));
+    unsigned torn = torn_by(search, old, owner->block_count, run->from, run->count);
     next->moved += members_of(search, order, place, run->count);
-    next->awkward += awkwardness(search, next, owner, place, run->count);
+    next->torn += torn;
+    next->awkward += awkwardness(search, next, owner, place, run->count) + (torn > 0);
 }
 
 /* Where a search hands its results to. */
@@ -194,6 +209,35 @@ static uint32_t run_length(const struct search *search, const struct shape_struc
     return end - from;
 }
 
+/* True when the two share a line at some base that is looked at. */
+static bool meet(const struct search *search, uint32_t a, uint32_t b)
+{
+    for (uint64_t i = 0; i < base_count(search->options); i++)
+        if (shared_lines(search, a, b, base_at(search->options, i)) > 0)
+            return true;
+    return false;
+}
+
+/* Marks the blocks with a field that fights in the order @state. */
+static void mark_fights(struct search *search, const struct search_state *state)
+{
+    memset(search->fights, 0, SHAPE_BLOCKS_MAX * sizeof(*search->fights));
+    place_all(search, &state->order);
+    for (size_t i = 0; i < search->pair_count; i++)
+        if (meet(search, search->pairs[i].first, search->pairs[i].second)) {
+            search->fights[search->places[search->pairs[i].first].block] = true;
+            search->fights[search->places[search->pairs[i].second].block] = true;
+        }
+}
+
+static bool run_fights(const struct search *search, const uint16_t *order, const struct run *run)
+{
+    for (uint32_t i = run->from; i < run->from + run->count; i++)
+        if (search->fights[order[i]])
+            return true;
+    return false;
+}
+
 bool search_moves(struct search *search, const struct search_state *from,
                   void (*found)(void *context, const struct search_state *state), void *context)
 {
@@ -201,18 +245,15 @@ bool search_moves(struct search *search, const struct search_state *from,
     struct sink sink = {.found = found, .context = context, .next = &next};
     if (from->move_count == SUGGEST_MOVES_MAX)
         return true;
+    mark_fights(search, from);
     for (uint32_t i = 0; i < search->shape.struct_count; i++) {
         const struct shape_struct *owner = &search->shape.structs[i];
         const uint16_t *order = &from->order.order[owner->first_block];
         for (uint32_t j = 0; owner->movable && j < owner->block_count; j++) {
             uint32_t longest = run_length(search, owner, order, j);
-            bool plain = search->kinds[order[j]] == 0;
             for (uint32_t count = 1; count <= longest; count++) {
-                /* Members about which nothing is said only fill: one, or all there are. */
-                if (plain && count > 1 && count < longest)
-                    continue;
                 struct run run = {.owner = i, .from = j, .count = count};
-                if (!try_places(search, from, run, &sink))
+                if (run_fights(search, order, &run) && !try_places(search, from, run, &sink))
                     return false;
             }
         }
@@ -258,15 +299,6 @@ static void number_kinds(struct search *search)
             kind_of[i] = ++kinds;
 }
 
-/* True when the two share a line at some base that is looked at. */
-static bool meet(const struct search *search, uint32_t a, uint32_t b)
-{
-    for (uint64_t i = 0; i < base_count(search->options); i++)
-        if (shared_lines(search, a, b, base_at(search->options, i)) > 0)
-            return true;
-    return false;
-}
-
 static int list_pairs(struct search *search)
 {
     for (uint32_t i = 0; i < search->hot_count; i++)
@@ -281,8 +313,7 @@ static int list_pairs(struct search *search)
                 return MGLRU_ENOMEM;
             pair->first = i;
             pair->second = j;
-            pair->cost = (uint64_t)layout_verdict_weight(judged.verdict) *
-                         search->hot[i]->use->weight * search->hot[j]->use->weight;
+            pair->cost = layout_pair_cost(&judged);
             pair->known = meet(search, i, j);
         }
     return MGLRU_OK;
@@ -299,9 +330,10 @@ int search_begin(struct search *search, const struct layout_map *map,
     search->places = calloc(SUGGEST_HOT_MAX, sizeof(*search->places));
     search->bits = calloc(SUGGEST_HOT_MAX, sizeof(*search->bits));
     search->kinds = calloc(SHAPE_BLOCKS_MAX, sizeof(*search->kinds));
+    search->fights = calloc(SHAPE_BLOCKS_MAX, sizeof(*search->fights));
     int code = shape_build(map->type, &search->shape);
     if (search->hot == NULL || search->places == NULL || search->bits == NULL ||
-        search->kinds == NULL || code != MGLRU_OK)
+        search->kinds == NULL || search->fights == NULL || code != MGLRU_OK)
         return MGLRU_ENOMEM;
     for (size_t i = 0; i < map->field_count && search->hot_count < SUGGEST_HOT_MAX; i++) {
         const struct layout_field *field = &map->fields[i];
@@ -327,4 +359,5 @@ void search_end(struct search *search)
     free(search->bits);
     free(search->pairs);
     free(search->kinds);
+    free(search->fights);
 }

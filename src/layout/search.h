@@ -3,7 +3,8 @@
  * Searches orders of members: one state is an order, what it costs and the steps that led there.
  *
  * Idea: a beam search. From each of the best few orders every move of a run of like neighbours to
- * every place of its struct is tried. What is weighed stands in suggest.h.
+ * every place of its struct is tried, if one of them fights: members that only shift others would be
+ * the cheapest answer often, and the first one to break. What is weighed stands in suggest.h.
  *
  * Private to layout/. One thread per search.
  */
@@ -32,6 +33,7 @@ struct search_state {
     uint64_t residual;
     uint64_t size_bytes;
     unsigned moved;   /* members */
+    unsigned torn;    /* like neighbours that moved ones left behind: weighed as if moved too */
     unsigned awkward; /* how ill the moved ones fit their new neighbours; breaks ties */
     bool luck;
 };
@@ -51,7 +53,8 @@ struct search {
     struct shape_field *places; /* of the hot fields */
     uint64_t *bits;             /* result of placing: absolute offset of each */
     struct search_pair *pairs;
-    uint32_t *kinds; /* by block: like neighbours have the same number */
+    uint32_t *kinds; /* by block: like neighbours have the same number; 0: nothing hot in it */
+    bool *fights;    /* by block: a field of it fights in the order that is being left */
     size_t hot_count;
     size_t pair_count;
     uint64_t work;

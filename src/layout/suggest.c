@@ -44,8 +44,8 @@ struct plan {
 /* At least as good in all that a proposal is weighed by. */
 static bool dominates(const struct search_state *a, const struct search_state *b)
 {
-    return a->residual <= b->residual && a->size_bytes <= b->size_bytes && a->moved <= b->moved &&
-           a->luck <= b->luck;
+    return a->residual <= b->residual && a->size_bytes <= b->size_bytes &&
+           a->moved + a->torn <= b->moved + b->torn && a->luck <= b->luck;
 }
 
 static void drop(struct front *front, size_t index)
@@ -126,7 +126,7 @@ static uint64_t worst_inside(const struct plan *plan, uint32_t owner)
 {
     const struct layout_conflict_options *options = plan->search.options;
     uint64_t align = plan->search.shape.structs[owner].align_bytes;
-    if (owner == 0 && options->alloc_align < align)
+    if (owner == 0 && options->alloc_align != UINT64_MAX)
         align = options->alloc_align;
     uint64_t step = align > LAYOUT_BASE_STEP ? align : LAYOUT_BASE_STEP;
     uint64_t worst = 0;
@@ -187,7 +187,9 @@ static void try_alignments(struct plan *plan, const struct search_state *from)
         const struct shape_struct *owner = &search->shape.structs[i];
         for (uint32_t j = 1; owner->movable && j < owner->block_count; j++) {
             uint32_t block = from->order.order[owner->first_block + j];
-            if (search->shape.blocks[block].bits || search->shape.blocks[block].pinned ||
+            /* Of what is not hot an alignment would only shift the rest. */
+            if (search->kinds[block] == 0 || search->shape.blocks[block].child != 0 ||
+                search->shape.blocks[block].bits || search->shape.blocks[block].pinned ||
                 from->order.stated[block] != 0 || parts_lock(plan, from, i, j) ||
                 search->work > SUGGEST_WORK)
                 continue;

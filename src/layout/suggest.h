@@ -4,9 +4,10 @@
  *
  * What is weighed: the residual conflict (the sum over lines of what the pairs on them cost: read x
  * atomic 100, atomic x lock and other pairs of writers 20, read x lock 3, times the heat of both
- * fields), the growth of the outer type in bytes, and the fields moved. With these weights the
- * first answer for the kernel's struct lru_gen_folio is its author's own move. A proposal that
- * another beats in all three is left out. Padding (an alignment stated for a member) is tried on
+ * fields), the growth of the outer type in bytes, and the fields moved; like neighbours that are
+ * left behind count as moved, since it is no gain to tear a group. With these weights the first
+ * answer for the kernel's struct lru_gen_folio is its author's own move. A proposal that another
+ * beats in all three is left out. Padding (an alignment stated for a member) is tried on
  * top of moves, and kept where it buys what moves alone do not: fewer fights, or an answer that
  * does not depend on where the struct happens to lie.
  *

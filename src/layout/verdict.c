@@ -46,6 +46,12 @@ unsigned layout_verdict_weight(enum layout_verdict verdict)
     return verdicts[verdict].weight;
 }
 
+uint64_t layout_pair_cost(const struct layout_pair *pair)
+{
+    return (uint64_t)layout_verdict_weight(pair->verdict) * pair->first->use->weight *
+           pair->second->use->weight;
+}
+
 bool layout_verdict_of_pair(const char *text, enum layout_verdict *verdict)
 {
     for (unsigned i = 0; i < LAYOUT_VERDICTS; i++)

@@ -10,6 +10,8 @@
 #include <string.h>
 
 #define CELL_BYTES 1024
+/* Longer names of parts are cut down to the field. Chosen: a line of text holds it. */
+#define NAME_MAX_SHOWN 64
 /* The left column ends here at the latest; longer names push the right one. */
 #define COLUMN_MAX 52
 
@@ -55,6 +57,9 @@ static void part_name(const struct layout_findings *findings, const struct layou
         bits[1] = last[1];
     }
     layout_field_text(field, bits, text, bytes);
+    /* Several ragged pieces of an array are no name any more. */
+    if (strlen(text) > NAME_MAX_SHOWN)
+        snprintf(text, bytes, "%s[...]", field->path);
 }
 
 static void print_fields(struct report_out *out, const struct layout_findings *findings,
