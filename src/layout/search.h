@@ -3,8 +3,8 @@
  * Searches orders of members: one state is an order, what it costs and the steps that led there.
  *
  * Idea: a beam search. From each of the best few orders every move of a run of like neighbours to
- * every place of its struct is tried, if one of them fights: members that only shift others would be
- * the cheapest answer often, and the first one to break. What is weighed stands in suggest.h.
+ * every place of its struct is tried, if one of them fights: members that only shift others would
+ * be the cheapest answer often, and the first one to break. What is weighed stands in suggest.h.
  *
  * Private to layout/. One thread per search.
  */

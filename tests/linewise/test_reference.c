@@ -130,7 +130,7 @@ static void moving_alone_costs_nothing_and_removes_the_fight(void **state)
     fixture_close(&f);
 }
 
-/* What the thread did not see, (b): after the patch list shares line 6 with the first list heads. */
+/* What the thread did not see, (b): after the patch list lies beside the first list heads. */
 static void list_lies_beside_the_first_folios_after(void **state)
 {
     struct fixture f;
