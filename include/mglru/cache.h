@@ -108,6 +108,11 @@ struct mglru_cache_options {
     /* Called in the middle of other calls; must not call the cache. NULL: no events. */
     void (*on_event)(void *context, const struct mglru_event *event);
     void *on_event_context;
+    /* Memory of the machine for pages of files and anonymous memory, 1 MiB to 2^52; the kernel's
+     * own structures are not part of it. 0: no end of it, limits of memcgs alone make reclaim.
+     * Below the kernel's watermarks pages go from all memcgs, in the order of the memcg LRU (under
+     * the classic LRU from one after the other), as memory.min and memory.low let them. */
+    uint64_t memory_bytes;
 };
 
 /*
@@ -238,8 +243,8 @@ struct mglru_miss_log {
  * A page that cannot be charged because its memcg is out of memory ends the call.
  * MGLRU_EINVAL: a kind that does not fit the mapping, an index or a count out of range;
  * MGLRU_EINTR: mglru_cache_stop; pages of accesses[*done] may have been accessed;
- * MGLRU_EOOM: the memcg of accesses[*done].file is out of memory (events say so too; the caller
- * decides whether its process dies); MGLRU_ENOMEM.
+ * MGLRU_EOOM: the memcg of accesses[*done].file, or the machine, is out of memory (events say so
+ * too, for the machine with the root; the caller decides whether a process dies); MGLRU_ENOMEM.
  */
 MGLRU_API int mglru_cache_access(struct mglru_cache *cache, const struct mglru_access *accesses,
                                  size_t count, struct mglru_miss_log *log, size_t *done);

@@ -18,6 +18,9 @@
 
 #define PAGE_BYTES_MAX ((uint32_t)64 << 10)
 #define FRAME_BYTES_MAX ((uint32_t)2 << 20) /* of shared caches: one huge page */
+/* Memory of a machine: four times its least watermarks, and what no machine has. Chosen. */
+#define MACHINE_BYTES_MIN (UINT64_C(1) << 20)
+#define MACHINE_BYTES_MAX (UINT64_C(1) << 52)
 
 static const struct memcg_params *params_for(const struct reclaim_model *model)
 {
@@ -62,7 +65,9 @@ static int read_options(const struct mglru_cache_options *given, uint32_t larges
     bool numbers_ok = out->nodes <= RECLAIM_MAX_NODES && out->readahead_bytes <= UINT32_MAX &&
                       out->kernel_charge_bytes <= KERNEL_CHARGE_MAX && out->start_batch >= -1 &&
                       out->start_batch < LRU_ADD_BATCH && out->start_tables >= -1;
-    return page_ok && enums_ok && numbers_ok ? 0 : MGLRU_EINVAL;
+    bool memory_ok = !out->memory_bytes || (out->memory_bytes >= MACHINE_BYTES_MIN &&
+                                            out->memory_bytes <= MACHINE_BYTES_MAX);
+    return page_ok && enums_ok && numbers_ok && memory_ok ? 0 : MGLRU_EINVAL;
 }
 
 static void free_user(struct mglru_memcg *user)
@@ -117,6 +122,8 @@ static void init_cache(struct mglru_cache *cache, const struct mglru_cache_optio
                                                       : PROCESS_START_TABLES;
     cache->on_event = options->on_event;
     cache->on_event_context = options->on_event_context;
+    if (options->memory_bytes)
+        machine_init(&cache->machine, options->memory_bytes, options->page_bytes);
     index_pool_init(&cache->index_pool);
     slab_init(&cache->folios, sizeof(struct folio));
     list_init(&cache->mappings);

@@ -130,6 +130,15 @@ struct cache_shared {
     bool (*relieve)(void *data, struct memcg *memcg);
 };
 
+/* Memory of the modelled machine, in pages; see machine.c. */
+struct machine {
+    long pages; /* 0: no end of it */
+    long free_min;
+    long free_low;
+    long free_high;
+    long used; /* by folios; counted while there is an end */
+};
+
 struct mglru_cache {
     /* Fixed at creation. */
     const struct reclaim_model *model;
@@ -156,6 +165,7 @@ struct mglru_cache {
     struct list_node files;
     uint64_t mapping_bytes; /* of mappings, files and their names */
 
+    struct machine machine;
     uint64_t swap_used;  /* slots */
     uint64_t accesses;   /* pages, for the flush by accesses */
     uint64_t next_flush; /* in accesses or ns */
@@ -211,6 +221,14 @@ int cache_memcg_runs(struct mglru_cache *cache, struct mglru_memcg *memcg,
 void cache_enforce_max(struct mglru_cache *cache, struct memcg *memcg);
 void cache_enforce_high(struct mglru_cache *cache, struct memcg *memcg);
 void cache_raise_oom(struct mglru_cache *cache, struct memcg *memcg);
+
+/* --- machine.c ------------------------------------------------------------------------------ */
+
+/* @bytes: of all memory, not 0. */
+void machine_init(struct machine *machine, uint64_t bytes, uint32_t page_bytes);
+/* Makes room for @pages more, by global reclaim. 0, MGLRU_EOOM, MGLRU_EINTR; @once: MGLRU_EAGAIN
+ * instead of out of memory. */
+int machine_make_room(struct mglru_cache *cache, unsigned pages, bool once);
 
 /* --- folio.c -------------------------------------------------------------------------------- */
 

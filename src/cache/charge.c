@@ -84,6 +84,9 @@ static int charge(struct mglru_cache *cache, struct mglru_memcg *user, unsigned 
     struct memcg_verdict verdict;
     bool drained = false, raised = false;
     unsigned retries = MAX_RECLAIM_RETRIES, reliefs = 0;
+    int error = cache->machine.pages ? machine_make_room(cache, pages, once) : 0;
+    if (error)
+        return error;
     if (MGLRU_LIKELY(memcg_try_charge(memcg, cpu_current, pages, &verdict) == 0))
         goto charged;
     for (;;) {

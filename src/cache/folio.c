@@ -30,8 +30,10 @@ static struct folio *folio_alloc(struct mglru_cache *cache, struct mglru_file *f
     return folio;
 }
 
-static inline void count_folio(struct folio *folio, long sign)
+static inline void count_folio(struct mglru_cache *cache, struct folio *folio, long sign)
 {
+    if (cache->machine.pages)
+        cache->machine.used += sign * folio_pages(folio);
     lruvec_stat(folio_lruvec(folio), folio_test(folio, FOLIO_ANON) ? MEMCG_NR_ANON : MEMCG_NR_FILE,
                 sign * folio_pages(folio));
 }
@@ -213,7 +215,7 @@ static int folio_insert(struct mglru_cache *cache, struct mglru_file *file, stru
     uint64_t end = first + (uint64_t)folio_pages(folio);
     *shadow = 0;
     if (end - first == 1 && insert_page(file->mapping, folio, shadow)) {
-        count_folio(folio, 1);
+        count_folio(cache, folio, 1);
         return 0;
     }
     /* All that can fail comes first: then nothing has to be put back. A folio is aligned to its
@@ -234,7 +236,7 @@ static int folio_insert(struct mglru_cache *cache, struct mglru_file *file, stru
         MGLRU_CHECK(error == 0); /* there is room */
     }
     release_leaves(cache, folio, end);
-    count_folio(folio, 1);
+    count_folio(cache, folio, 1);
     return 0;
 }
 
@@ -277,7 +279,7 @@ void cache_folio_drop(struct mglru_cache *cache, struct folio *folio)
         cache_swap_free(cache, memcg_user(folio_lruvec(folio)->memcg),
                         (uint64_t)folio_pages(folio));
     }
-    count_folio(folio, -1);
+    count_folio(cache, folio, -1);
     cache_folio_free(cache, folio);
 }
 
@@ -446,7 +448,7 @@ static void host_release(void *context, struct folio *folio, uint64_t shadow)
     }
     if (folio_test(folio, FOLIO_SWAPCACHE))
         lruvec_stat(folio_lruvec(folio), MEMCG_SWAPCACHE, -folio_pages(folio));
-    count_folio(folio, -1);
+    count_folio(cache, folio, -1);
     slab_free(&cache->folios, folio);
 }
 

@@ -135,6 +135,8 @@ static const char *verify_subtree(struct mglru_cache *cache, struct memcg *memcg
         return "charge: usage differs from what is resident";
     if (!root && page_counter_read(&memcg->swap) != swap)
         return "swap: usage differs from what is swapped";
+    if (root && cache->machine.pages && cache->machine.used != sum.files + sum.anons)
+        return "charge: pages of the machine differ from what is resident";
     if (root && (long)cache->swap_used != swap)
         return "swap: slots in use";
     if (memcg_stat_exact(memcg, MEMCG_ALL_NODES, MEMCG_NR_FILE) != sum.files ||

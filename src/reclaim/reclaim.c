@@ -394,8 +394,12 @@ unsigned long reclaim_background(struct reclaim *reclaim, unsigned long pages)
     struct reclaim_request request = {.pages = pages, .may_swap = true};
     init_control(&sc, reclaim, &request);
     sc.background = true;
-    if (reclaim_enabled(reclaim) && !reclaim_ttl_allows(&sc))
-        return 0;
+    if (reclaim_enabled(reclaim)) {
+        for (unsigned node = 0; node < reclaim->nodes; node++)
+            raise_priority(&sc, node);
+        if (!reclaim_ttl_allows(&sc))
+            return 0;
+    }
     for (sc.priority = DEF_PRIORITY; sc.priority >= 1 && !reclaim_enough(&sc); sc.priority--)
         for (unsigned node = 0; node < reclaim->nodes; node++)
             shrink_node(&sc, node);
