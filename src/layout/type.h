@@ -14,7 +14,8 @@
  * Invariants of every type handed out, whatever the file held
  *   1. Members lie inside the type: bit_offset + bit_size <= size_bytes * 8. Exception: what
  *      follows a flexible array inside another type may overlap it.
- *   2. Nesting is a tree of at most LAYOUT_DEPTH_MAX levels: no type contains itself.
+ *   2. Nesting is a tree of at most LAYOUT_DEPTH_MAX levels and LAYOUT_TOTAL_MAX members: no type
+ *      contains itself, and walking all of one is bounded.
  *   3. Strings are valid, NUL-terminated, free of control characters, and live as long as the set.
  *   4. Members are in order of place; those that start together are in order of declaration.
  *   5. size_bytes * 8 does not overflow 64 bits; a whole array's bit_size does not either.
@@ -34,6 +35,9 @@
 
 /* Chosen: far above real nesting (15 in the kernel), below what recursion can bear. */
 #define LAYOUT_DEPTH_MAX 64
+
+/* Chosen: the largest kernel struct has about 5,000. */
+#define LAYOUT_TOTAL_MAX 1000000u
 
 enum layout_kind { LAYOUT_STRUCT, LAYOUT_UNION, LAYOUT_CLASS };
 
@@ -89,6 +93,7 @@ struct layout_type {
     uint64_t size_bytes;
     uint64_t shape; /* hash of all that layout_same() compares */
     uint32_t member_count;
+    uint32_t total_count; /* members with those of nested types, at most LAYOUT_TOTAL_MAX */
     uint32_t align_bytes; /* a power of 2, at least 1 */
     uint32_t decl_line;   /* 0: unknown */
     uint8_t align_source; /* enum layout_align_source */

@@ -13,6 +13,8 @@ enum linewise_status {
 /* Subcommands; argv[0] is the name of the subcommand. Return an exit status. */
 int linewise_check(int argc, char **argv);
 int linewise_classes(int argc, char **argv);
+int linewise_list(int argc, char **argv);
+int linewise_show(int argc, char **argv);
 int linewise_conflicts(int argc, char **argv);
 int linewise_diff(int argc, char **argv);
 int linewise_lock(int argc, char **argv);

@@ -13,6 +13,8 @@ static const struct command {
     const char *about;
     int (*run)(int argc, char **argv);
 } commands[] = {
+    {"list", "the types of a file with their sizes, lines and holes", linewise_list},
+    {"show", "the map of a type: what lies on each line", linewise_show},
     {"conflicts", "which fields fight over a line, as stories, and which only seem to",
      linewise_conflicts},
     {"suggest", "which members to move so that fewer fields fight, and what it costs",
@@ -37,6 +39,10 @@ static int print_help(void)
     puts("\n"
          "  linewise COMMAND --help   what a command does, its options and examples\n"
          "  linewise --version        the version\n"
+         "\n"
+         "options of every command\n"
+         "  --btf             take BTF where a file has DWARF as well\n"
+         "  --btf-base FILE   what a kernel module's BTF builds on (the running kernel's)\n"
          "\n"
          "exit status: 0 clean; 1 something was found; 2 usage or bad input; 3 the environment\n"
          "refused (permission, missing feature, full disk, closed pipe)");

@@ -21,7 +21,12 @@ enum {
     OPTION_LOCK,
     OPTION_OUTPUT,
     OPTION_HTML,
-    OPTION_LINES
+    OPTION_LINES,
+    OPTION_SORT,
+    OPTION_HOLES,
+    OPTION_MIN_SIZE,
+    OPTION_BTF,
+    OPTION_BTF_BASE
 };
 
 static const struct {
@@ -40,6 +45,11 @@ static const struct {
     {{"-o", true, OPTION_OUTPUT}, TAKES_OUTPUT},
     {{"--html", true, OPTION_HTML}, TAKES_HTML},
     {{"--lines", true, OPTION_LINES}, TAKES_LINES},
+    {{"--sort", true, OPTION_SORT}, TAKES_FILTERS},
+    {{"--holes", false, OPTION_HOLES}, TAKES_FILTERS},
+    {{"--min-size", true, OPTION_MIN_SIZE}, TAKES_FILTERS},
+    {{"--btf", false, OPTION_BTF}, 0},
+    {{"--btf-base", true, OPTION_BTF_BASE}, 0},
 };
 
 static int read_line(struct linewise_options *options, const char *value)
@@ -81,6 +91,41 @@ static int read_lines(struct linewise_options *options, const char *value)
                          "--lines: '%s' is no line or range of lines, as in 20-26", value);
 }
 
+static int read_sort(struct linewise_options *options, const char *value)
+{
+    static const char *const keys[] = {"name", "size", "lines", "holes", "unused"};
+    for (unsigned i = 0; i < MGLRU_ARRAY_LEN(keys); i++)
+        if (strcmp(value, keys[i]) == 0) {
+            options->sort = (enum linewise_sort)i;
+            return LINEWISE_CLEAN;
+        }
+    return linewise_fail(options->syntax->command, LINEWISE_USAGE,
+                         "--sort: '%s' is none of name, size, lines, holes, unused", value);
+}
+
+/* Options that say which types a list shows, and how the file is read. */
+static int read_filter(struct linewise_options *options, int id, const char *value)
+{
+    switch (id) {
+    case OPTION_SORT:
+        return read_sort(options, value);
+    case OPTION_HOLES:
+        options->holes = true;
+        return LINEWISE_CLEAN;
+    case OPTION_MIN_SIZE:
+        if (args_size(value, &options->min_size))
+            return LINEWISE_CLEAN;
+        return linewise_fail(options->syntax->command, LINEWISE_USAGE,
+                             "--min-size: '%s' is no number of bytes", value);
+    case OPTION_BTF:
+        options->btf = true;
+        return LINEWISE_CLEAN;
+    default:
+        options->btf_base = value;
+        return LINEWISE_CLEAN;
+    }
+}
+
 static int read_option(struct linewise_options *options, int id, const char *value)
 {
     switch (id) {
@@ -109,8 +154,10 @@ static int read_option(struct linewise_options *options, int id, const char *val
     case OPTION_HTML:
         options->html = value;
         break;
-    default:
+    case OPTION_LINES:
         return read_lines(options, value);
+    default:
+        return read_filter(options, id, value);
     }
     return LINEWISE_CLEAN;
 }

@@ -21,8 +21,11 @@ enum linewise_takes {
     TAKES_LOCK = 1 << 6,
     TAKES_OUTPUT = 1 << 7,
     TAKES_HTML = 1 << 8,
-    TAKES_LINES = 1 << 9
+    TAKES_LINES = 1 << 9,
+    TAKES_FILTERS = 1 << 10 /* --sort, --holes, --min-size */
 };
+
+enum linewise_sort { SORT_NAME, SORT_SIZE, SORT_LINES, SORT_HOLES, SORT_UNUSED };
 
 struct linewise_syntax {
     const char *command;
@@ -51,6 +54,11 @@ struct linewise_options {
     bool patch;
     bool some_lines; /* --lines was given */
     bool help;
+    bool holes;        /* only types with holes */
+    bool btf;          /* BTF where a file has DWARF as well */
+    uint64_t min_size; /* only types of so many bytes */
+    const char *btf_base;
+    enum linewise_sort sort;
 };
 
 /*

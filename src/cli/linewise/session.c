@@ -63,8 +63,10 @@ int linewise_session_open(struct linewise_session *session, const struct linewis
         if (code != MGLRU_OK)
             return fail_code(session, code, &error);
     }
+    struct layout_open_options how = {
+        .size_bytes = sizeof(how), .base = options->btf_base, .prefer_btf = options->btf};
     for (unsigned i = 0; i < options->syntax->files; i++) {
-        int code = layout_open(options->files[i], NULL, &session->sets[i], &error);
+        int code = layout_open(options->files[i], &how, &session->sets[i], &error);
         if (code != MGLRU_OK)
             return fail_code(session, code, &error);
     }

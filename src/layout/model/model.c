@@ -336,6 +336,19 @@ static int check_members(struct model *model, const struct layout_type *type)
     return MGLRU_OK;
 }
 
+static int count_members(struct model *model, struct layout_type *type)
+{
+    uint64_t total = type->member_count;
+    for (uint32_t i = 0; i < type->member_count; i++)
+        if (type->members[i].type != NULL)
+            total += type->members[i].type->total_count;
+    if (total > LAYOUT_TOTAL_MAX)
+        return model_damaged(model, "%s holds more than %u members", type->display,
+                             LAYOUT_TOTAL_MAX);
+    type->total_count = (uint32_t)total;
+    return MGLRU_OK;
+}
+
 static enum layout_kind kind_of(const struct node *node)
 {
     return node->kind == NODE_UNION   ? LAYOUT_UNION
@@ -405,6 +418,8 @@ static int build(struct model *model, const struct node *node, const struct raw_
     sort_members(members, raw->count);
     fit_members(type, members);
     code = check_members(model, type);
+    if (code == MGLRU_OK)
+        code = count_members(model, type);
     if (code != MGLRU_OK)
         return code;
     model_align(model, type, members, node);
