@@ -365,9 +365,9 @@ static int choose(struct layout_set *set, const struct query *query,
         keep_picked(set, query->pick);
     if (set->choice_count == 0)
         return layout_fail(set->error, MGLRU_ENOENT,
-                           "%s: none of the %zu layouts of %s is declared at, or is as large as,"
-                           " '%s'",
-                           set->path, before, query->name, query->pick);
+                           "%s: none of the layouts of %s (%zu) is declared at, or is as large"
+                           " as, '%s'",
+                           set->path, query->name, before, query->pick);
     if (set->choice_count > 1)
         return several(set, query);
     *type = set->choices[0];

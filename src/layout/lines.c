@@ -205,8 +205,7 @@ static bool keep_cells(struct cutter *cutter, const struct builder *builder,
     if (fields == NULL || line->cells == NULL)
         return false;
     if (builder->field_count > 0)
-        memcpy(fields, builder->fields,
-               builder->field_count * sizeof(const struct layout_field *));
+        memcpy(fields, builder->fields, builder->field_count * sizeof(const struct layout_field *));
     line->cell_count = builder->count;
     for (size_t i = 0; i < builder->count; i++) {
         line->cells[i] = builder->cells[i];

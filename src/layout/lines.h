@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The lines of an outer type, each cut into cells from its first byte to its last: what a map draws.
+ * The lines of an outer type, each cut into cells from its first byte to its last: what a map
+ * draws.
  *
- * A cell is the part of a field on one line, a run of small neighbours of one class, the members of a
- * union together, a hole, padding, or what lies outside of the object. Lines that one and the same
- * field fills are one entry.
+ * A cell is the part of a field on one line, a run of small neighbours of one class, the members of
+ * a union together, a hole, padding, or what lies outside of the object. Lines that one and the
+ * same field fills are one entry.
  *
  * Cells and lines belong to the lines and point into the map, which must outlive them. One thread.
  */

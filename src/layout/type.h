@@ -43,7 +43,8 @@ enum layout_kind { LAYOUT_STRUCT, LAYOUT_UNION, LAYOUT_CLASS };
 
 enum layout_align_source {
     LAYOUT_ALIGN_INFERRED, /* derived from members, holes and size */
-    LAYOUT_ALIGN_STATED    /* an alignment attribute in the debug information */
+    LAYOUT_ALIGN_STATED    /* an attribute in the debug information, or the natural alignment of a
+                            * type for which a larger one would have been stated (DWARF 5) */
 };
 
 enum layout_member_flag {

@@ -93,7 +93,10 @@ static void put_cell(struct report_out *out, const struct layout_cell *cell, siz
     char letter[2] = {class[0], '\0'};
     uint64_t grow = (cell->last_bit - cell->first_bit + 1) / divisor;
     report_printf(out, "<div class=\"cell %s\" style=\"flex-grow:%" PRIu64 "\" title=\"",
-                  gap ? "gap" : letter[0] == '?' ? "" : letter, grow > 0 ? grow : 1);
+                  gap                ? "gap"
+                  : letter[0] == '?' ? ""
+                                     : letter,
+                  grow > 0 ? grow : 1);
     put_text(out, label);
     report_printf(out, "&#10;%s%s", cell->kind == LAYOUT_CELL_OUTSIDE ? "" : "bytes ",
                   cell->kind == LAYOUT_CELL_OUTSIDE ? "" : range);
@@ -101,8 +104,7 @@ static void put_cell(struct report_out *out, const struct layout_cell *cell, siz
     put_text(out, class);
     report_printf(out, "\">");
     put_text(out, label);
-    report_printf(out, "<small>%s</small></div>\n",
-                  cell->kind == LAYOUT_CELL_OUTSIDE ? "" : range);
+    report_printf(out, "<small>%s</small></div>\n", cell->kind == LAYOUT_CELL_OUTSIDE ? "" : range);
 }
 
 static void put_line(struct report_out *out, const struct report_map *view,
@@ -118,10 +120,9 @@ static void put_line(struct report_out *out, const struct report_map *view,
     else
         report_printf(out, "<div class=\"line\"><div class=\"no\">lines %" PRIu64 "-%" PRIu64,
                       line->number, line->last_number);
-    report_printf(out,
-                  "<br><span class=\"dim\">%" PRIu64 "-%" PRIu64
-                  "</span></div><div class=\"bar %s\">\n",
-                  line->first_byte, line->last_byte, severity);
+    report_printf(
+        out, "<br><span class=\"dim\">%" PRIu64 "-%" PRIu64 "</span></div><div class=\"bar %s\">\n",
+        line->first_byte, line->last_byte, severity);
     for (size_t i = 0; i < line->cell_count; i++)
         put_cell(out, &line->cells[i], prefix, line->last_number - line->number + 1);
     report_printf(out, "</div></div>\n");

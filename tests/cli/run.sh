@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: MIT
 # Runs the commands of a transcript and compares what they print with what the transcript says.
 #
-#   run.sh [--update] MGLRU TRANSCRIPT
+#   run.sh [--update] PROGRAM TRANSCRIPT [FILE...]
 #
 # A transcript is text. A line "$ COMMAND" is run by sh in a folder made for the transcript, where
-# `mglru` is the program under test; the lines behind it are what it printed: standard output, then
+# the program under test is found by its name and the FILEs lie by theirs; the lines behind it are what it printed: standard output, then
 # standard error with "2| " in front, then "[STATUS]" when that is not 0. Lines that begin with "#"
 # and empty lines are for readers. Exit status 77 skips: the first line names a tool that is missing
 # ("# needs TOOL").
@@ -20,7 +20,11 @@ transcript=$(realpath "$2")
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 mkdir "$folder/bin" "$folder/work"
-ln -s "$program" "$folder/bin/mglru"
+ln -s "$program" "$folder/bin/${program##*/}"
+shift 2
+for file; do
+    ln -s "$(realpath "$file")" "$folder/work/${file##*/}"
+done
 PATH=$folder/bin:$PATH
 LC_ALL=C
 COLUMNS=100
@@ -74,5 +78,5 @@ if diff -u "$transcript" "$folder/new"; then
     echo "$(grep -c '^\$ ' "$transcript") commands, all as recorded"
     exit 0
 fi
-echo "differs; if it should, run: $0 --update $1 $2"
+echo "differs; if it should, run: $0 --update $program $transcript $*"
 exit 1

@@ -14,27 +14,28 @@ static const struct linewise_syntax syntax = {
     .command = "list",
     .takes = TAKES_LINE | TAKES_JSON | TAKES_FILTERS,
     .files = 1,
-    .help = "usage: linewise list FILE [TYPE...] [--sort KEY] [--holes] [--min-size SIZE]\n"
-            "                     [--line N] [--json FILE]\n"
-            "\n"
-            "Lists the structs, unions and classes of FILE. TYPE is a name, or a pattern as of the\n"
-            "shell ('lru_*').\n"
-            "\n"
-            "  --sort KEY       name (default), size, lines, holes, unused: the most first\n"
-            "  --holes          only types with holes\n"
-            "  --min-size SIZE  only types of at least so many bytes\n"
-            "  --line N         bytes of a line (64)\n"
-            "  --json FILE      the table for programs; - is standard output\n"
-            "\n"
-            "size, lines, align: of the type; holes: how many there are between its members;\n"
-            "unused: bytes in them, and bits (+3b) beside bit-fields; padding: behind the last one\n"
-            "\n"
-            "examples\n"
-            "  linewise list /sys/kernel/btf/vmlinux 'lru*'\n"
-            "  linewise list ./server --sort unused --min-size 256\n"
-            "  linewise list /boot/vmlinuz-6.12 --json -\n"
-            "\n"
-            "exit status: 0 done; 2 usage or bad input, or no type fits; 3 the environment refused\n",
+    .help =
+        "usage: linewise list FILE [TYPE...] [--sort KEY] [--holes] [--min-size SIZE]\n"
+        "                     [--line N] [--json FILE]\n"
+        "\n"
+        "Lists the structs, unions and classes of FILE. TYPE is a name, or a pattern as of the\n"
+        "shell ('lru_*').\n"
+        "\n"
+        "  --sort KEY       name (default), size, lines, holes, unused: the most first\n"
+        "  --holes          only types with holes\n"
+        "  --min-size SIZE  only types of at least so many bytes\n"
+        "  --line N         bytes of a line (64)\n"
+        "  --json FILE      the table for programs; - is standard output\n"
+        "\n"
+        "size, lines, align: of the type; holes: how many there are between its members;\n"
+        "unused: bytes in them, and bits (+3b) beside bit-fields; padding: behind the last one\n"
+        "\n"
+        "examples\n"
+        "  linewise list /sys/kernel/btf/vmlinux 'lru*'\n"
+        "  linewise list ./server --sort unused --min-size 256\n"
+        "  linewise list /boot/vmlinuz-6.12 --json -\n"
+        "\n"
+        "exit status: 0 done; 2 usage or bad input, or no type fits; 3 the environment refused\n",
 };
 
 static bool wanted(const struct linewise_options *options, const struct layout_type *type)
@@ -110,8 +111,7 @@ static int print(struct linewise_session *session, const struct report_types *ty
 {
     const struct linewise_options *options = session->options;
     struct report_out out;
-    int status =
-        linewise_output_open(options, &out, options->json != NULL ? options->json : "-");
+    int status = linewise_output_open(options, &out, options->json != NULL ? options->json : "-");
     if (status != LINEWISE_CLEAN)
         return status;
     if (options->json != NULL)

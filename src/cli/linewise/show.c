@@ -14,29 +14,28 @@ static const struct linewise_syntax syntax = {
     .takes = TAKES_CLASSES | TAKES_LINE | TAKES_BASE | TAKES_UNICODE | TAKES_JSON | TAKES_HTML |
              TAKES_LINES,
     .files = 1,
-    .help =
-        "usage: linewise show FILE [TYPE...] [--lines A[-B]] [--classes FILE] [--line N]\n"
-        "                     [--base N|any] [--unicode] [--html FILE] [--json FILE]\n"
-        "\n"
-        "Draws what lies on each cache line of TYPE, nested structs at their absolute places.\n"
-        "TYPE is a struct, union, class or typedef; NAME@FILE:LINE or NAME@SIZE picks one of\n"
-        "several of a name. Without TYPE it draws the types that the class file names.\n"
-        "\n"
-        "  --lines A[-B]   only these lines of the object, from 0\n"
-        "  --classes FILE  who reads and writes each field: adds R read, L lock, A atomic,\n"
-        "                  O owner, C cold, and the verdict on each line\n"
-        "  --line N        bytes of a line (64); 128 for pairs that are fetched together\n"
-        "  --base N|any    where on a line the object starts (0)\n"
-        "  --unicode       boxes of lines instead of +-|\n"
-        "  --html FILE     a page with the map instead; - is standard output\n"
-        "  --json FILE     one type for programs; - is standard output\n"
-        "\n"
-        "examples\n"
-        "  linewise show ./server 'struct connection'\n"
-        "  linewise show /sys/kernel/btf/vmlinux lruvec --lines 0-2\n"
-        "  linewise show vmlinux mem_cgroup_per_node --classes memcg.classes --html map.html\n"
-        "\n"
-        "exit status: 0 done; 2 usage or bad input; 3 the environment refused\n",
+    .help = "usage: linewise show FILE [TYPE...] [--lines A[-B]] [--classes FILE] [--line N]\n"
+            "                     [--base N|any] [--unicode] [--html FILE] [--json FILE]\n"
+            "\n"
+            "Draws what lies on each cache line of TYPE, nested structs at their absolute places.\n"
+            "TYPE is a struct, union, class or typedef; NAME@FILE:LINE or NAME@SIZE picks one of\n"
+            "several of a name. Without TYPE it draws the types that the class file names.\n"
+            "\n"
+            "  --lines A[-B]   only these lines of the object, from 0\n"
+            "  --classes FILE  who reads and writes each field: adds R read, L lock, A atomic,\n"
+            "                  O owner, C cold, and the verdict on each line\n"
+            "  --line N        bytes of a line (64); 128 for pairs that are fetched together\n"
+            "  --base N|any    where on a line the object starts (0)\n"
+            "  --unicode       boxes of lines instead of +-|\n"
+            "  --html FILE     a page with the map instead; - is standard output\n"
+            "  --json FILE     one type for programs; - is standard output\n"
+            "\n"
+            "examples\n"
+            "  linewise show ./server 'struct connection'\n"
+            "  linewise show /sys/kernel/btf/vmlinux lruvec --lines 0-2\n"
+            "  linewise show vmlinux mem_cgroup_per_node --classes memcg.classes --html map.html\n"
+            "\n"
+            "exit status: 0 done; 2 usage or bad input; 3 the environment refused\n",
 };
 
 /* Everything that is drawn of one type. */
@@ -147,8 +146,7 @@ static int run(struct linewise_session *session)
     struct report_out out;
     if (session->type_count == 0)
         return linewise_fail(syntax.command, LINEWISE_USAGE,
-                             "no type was given; `linewise list %s` shows them",
-                             options->files[0]);
+                             "no type was given; `linewise list %s` shows them", options->files[0]);
     if (options->json != NULL && (session->type_count > 1 || options->html != NULL))
         return linewise_fail(syntax.command, LINEWISE_USAGE,
                              options->html != NULL ? "--json and --html exclude each other"

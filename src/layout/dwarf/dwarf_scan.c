@@ -272,11 +272,7 @@ int dwarf_visit(struct layout_reader *reader, const char *wanted, reader_visit *
                               .context = context,
                               .wanted = wanted,
                               .last = wanted != NULL ? last_part(wanted) : NULL,
-                              .deep = wanted == NULL};
-    int code = scan_all(&scan);
-    if (code != MGLRU_OK || wanted == NULL || scan.matches > 0)
-        return code;
-    scan.deep = true;
+                              .deep = true};
     return scan_all(&scan);
 }
 

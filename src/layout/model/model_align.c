@@ -100,6 +100,8 @@ void model_align(const struct model *model, struct layout_type *type, struct lay
         return;
     }
     /* A size that is no multiple of the alignment: packed as a whole, members by luck in place. */
+    if (node->states_alignment)
+        type->align_source = LAYOUT_ALIGN_STATED;
     uint32_t fitting = largest_power(type->size_bytes, align);
     type->packed = type->packed || fitting < align;
     type->align_bytes = fitting;
