@@ -234,3 +234,10 @@ $ mglru replay t.native --columns page=0 --memory 1M
 $ mglru replay t.native --readahead 3 --memory 1M
 2| mglru replay: --readahead 3 is below the least, a page of 4K; 0 is none
 [2]
+# A signal ends the longest access there can be: one line, and nothing half-written is left.
+$ printf '#mglru-trace 1 page_size=4096\nr / f 0 4294967296\n' >long
+$ timeout -k 5 -s TERM 0.3 mglru replay long --memory 1M --policy mglru,lru --csv out.csv; echo $?
+124
+2| mglru replay: interrupted
+$ ls out.csv* 2>/dev/null | wc -l
+0
