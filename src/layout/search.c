@@ -43,22 +43,21 @@ static void place_all(struct search *search, const struct shape_order *order)
         search->bits[i] = shape_field_bits(&search->shape, &search->places[i]);
 }
 
-bool search_weigh(struct search *search, struct search_state *state)
+void search_weigh(struct search *search, struct search_state *state)
 {
     place_all(search, &state->order);
     state->residual = 0;
+    state->fresh = 0;
     state->size_bytes = search->shape.structs[0].size_bytes;
     for (uint64_t b = 0; b < base_count(search->options); b++) {
         uint64_t base = base_at(search->options, b);
         for (size_t i = 0; i < search->pair_count; i++) {
             const struct search_pair *pair = &search->pairs[i];
-            uint64_t lines = shared_lines(search, pair->first, pair->second, base);
-            if (lines > 0 && !pair->known)
-                return false;
-            state->residual += lines * pair->cost;
+            uint64_t cost = pair->cost * shared_lines(search, pair->first, pair->second, base);
+            state->residual += cost;
+            state->fresh += pair->known ? 0 : cost;
         }
     }
-    return true;
 }
 
 /* True when struct @inner is @owner or lies in it. */
@@ -109,61 +108,52 @@ static unsigned awkwardness(const struct search *search, const struct search_sta
     return like_before ? 2 : 3;
 }
 
-/* Members of the blocks in places [@from, @from + @count). */
-static unsigned members_of(const struct search *search, const uint16_t *order, uint32_t from,
-                           uint32_t count)
-{
-    unsigned members = 0;
-    for (uint32_t i = from; i < from + count; i++)
-        members += search->shape.blocks[order[i]].member_count;
-    return members;
-}
-
-/* Members next to the run that are like it and stay: a group that would be torn. */
-static unsigned torn_by(const struct search *search, const uint16_t *order, uint32_t block_count,
-                        uint32_t from, uint32_t count)
+/* Members next to those in places [@from, @from + @count) that are like them and stay behind: a
+ * group that would be torn. */
+static unsigned torn_by(const struct search *search, const struct shape_struct *owner,
+                        const uint16_t *order, uint32_t from, uint32_t count)
 {
     unsigned torn = 0;
     uint32_t kind = search->kinds[order[from]];
     for (uint32_t i = from; i > 0 && search->kinds[order[i - 1]] == kind; i--)
-        torn += members_of(search, order, i - 1, 1);
-    for (uint32_t i = from + count; i < block_count && search->kinds[order[i]] == kind; i++)
-        torn += members_of(search, order, i, 1);
+        torn += search->shape.blocks[order[i - 1]].member_count;
+    for (uint32_t i = from + count; i < owner->block_count && search->kinds[order[i]] == kind; i++)
+        torn += search->shape.blocks[order[i]].member_count;
     return torn;
 }
 
-/* A run of blocks in an order, and the place in the order that it goes to. */
-struct run {
-    uint32_t owner;
-    uint32_t from;
-    uint32_t count;
-    uint32_t to; /* in front of the block that is now in this place */
-};
-
-/* Makes @next from @state by moving @run. */
-static void apply_run(const struct search *search, const struct search_state *state,
-                      const struct run *run, struct search_state *next)
+static bool holds(const struct search_move *move, uint16_t block)
 {
-    const struct shape_struct *owner = &search->shape.structs[run->owner];
+    for (uint16_t i = 0; i < move->count; i++)
+        if (move->blocks[i] == block)
+            return true;
+    return false;
+}
+
+/* Makes @next from @state by @move. */
+static void apply_move(const struct search *search, const struct search_state *state,
+                       const struct search_move *move, struct search_state *next)
+{
+    const struct shape_struct *owner = &search->shape.structs[move->owner];
     const uint16_t *old = &state->order.order[owner->first_block];
     *next = *state;
     uint16_t *order = &next->order.order[owner->first_block];
-    struct search_move *move = &next->moves[next->move_count++];
-    move->owner = (uint16_t)run->owner;
-    move->count = (uint16_t)run->count;
-    move->before = run->to < owner->block_count ? old[run->to] : UINT16_MAX;
-    memcpy(move->blocks, &old[run->from], run->count * sizeof(*old));
-    uint32_t place = run->to > run->from ? run->to - run->count : run->to;
-    if (run->to > run->from)
-        memmove(&order[run->from], &old[run->from + run->count],
-                (run->to - run->from - run->count) * sizeof(*old));
-    else
-        memmove(&order[run->to + run->count], &old[run->to], (run->from - run->to) * sizeof(*old));
-    memcpy(&order[place], move->blocks, run->count * sizeof(*old));
-    unsigned torn = torn_by(search, old, owner->block_count, run->from, run->count);
-    next->moved += members_of(search, order, place, run->count);
-    next->torn += torn;
-    next->awkward += awkwardness(search, next, owner, place, run->count) + (torn > 0);
+    uint32_t place = 0;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < owner->block_count; i++) {
+        if (old[i] == move->before)
+            place = kept;
+        if (!holds(move, old[i]))
+            order[kept++] = old[i];
+    }
+    if (move->before == UINT16_MAX)
+        place = kept;
+    memmove(&order[place + move->count], &order[place], (kept - place) * sizeof(*order));
+    memcpy(&order[place], move->blocks, move->count * sizeof(*order));
+    next->moves[next->move_count++] = *move;
+    for (uint16_t i = 0; i < move->count; i++)
+        next->moved += search->shape.blocks[move->blocks[i]].member_count;
+    next->awkward += awkwardness(search, next, owner, place, move->count);
 }
 
 /* Where a search hands its results to. */
@@ -173,25 +163,29 @@ struct sink {
     struct search_state *next;
 };
 
-/* Tries all places for the run of @count blocks at @from. False: the bound of the work was met. */
-static bool try_places(struct search *search, const struct search_state *state, struct run run,
-                       const struct sink *sink)
+/* Tries all places for the blocks of @move, which tears @torn members from their like. False: the
+ * bound of the work was met. */
+static bool try_places(struct search *search, const struct search_state *state,
+                       struct search_move *move, unsigned torn, const struct sink *sink)
 {
-    const struct shape_struct *owner = &search->shape.structs[run.owner];
+    const struct shape_struct *owner = &search->shape.structs[move->owner];
     const uint16_t *order = &state->order.order[owner->first_block];
     for (uint32_t to = 0; to <= owner->block_count; to++) {
-        if (to >= run.from && to <= run.from + run.count)
-            continue;
         /* A pinned first member keeps others from in front of it, a pinned last one from behind. */
-        if (to == owner->block_count && search->shape.blocks[order[to - 1]].pinned)
+        bool end = to == owner->block_count;
+        if (search->shape.blocks[order[end ? to - 1 : to]].pinned && (end || to == 0))
             continue;
-        if (to < owner->block_count && to == 0 && search->shape.blocks[order[0]].pinned)
+        move->before = end ? UINT16_MAX : order[to];
+        bool in_place = to > 0 && holds(move, order[to - 1]);
+        if ((!end && holds(move, order[to])) || (in_place && move->count == 1))
             continue;
         if (search->work > SUGGEST_WORK)
             return false;
-        run.to = to;
-        apply_run(search, state, &run, sink->next);
-        if (search_weigh(search, sink->next) && sink->next->residual < state->residual)
+        apply_move(search, state, move, sink->next);
+        sink->next->torn += torn;
+        sink->next->awkward += torn > 0;
+        search_weigh(search, sink->next);
+        if (sink->next->fresh == 0 && sink->next->residual < state->residual)
             sink->found(sink->context, sink->next);
     }
     return true;
@@ -218,6 +212,27 @@ static bool meet(const struct search *search, uint32_t a, uint32_t b)
     return false;
 }
 
+void search_regroup(const struct search *search, struct search_state *state)
+{
+    for (uint32_t i = 0; i < search->shape.struct_count; i++) {
+        const struct shape_struct *owner = &search->shape.structs[i];
+        /* The least kind is gathered first, so the groups end up in the order of their numbers. */
+        for (uint32_t kind = 1; owner->movable && kind <= search->kind_count; kind++) {
+            const uint16_t *order = &state->order.order[owner->first_block];
+            struct search_move move = {.owner = (uint16_t)i, .before = UINT16_MAX};
+            for (uint32_t j = 0; j < owner->block_count && move.count < SUGGEST_RUN_MAX; j++)
+                if (search->kinds[order[j]] == kind && !search->shape.blocks[order[j]].pinned)
+                    move.blocks[move.count++] = order[j];
+            bool last_pinned = search->shape.blocks[order[owner->block_count - 1]].pinned;
+            if (move.count == 0 || last_pinned || state->move_count == SUGGEST_MOVES_MAX)
+                continue;
+            struct search_state next;
+            apply_move(search, state, &move, &next);
+            *state = next;
+        }
+    }
+}
+
 /* Marks the blocks with a field that fights in the order @state. */
 static void mark_fights(struct search *search, const struct search_state *state)
 {
@@ -230,12 +245,54 @@ static void mark_fights(struct search *search, const struct search_state *state)
         }
 }
 
-static bool run_fights(const struct search *search, const uint16_t *order, const struct run *run)
+static bool move_fights(const struct search *search, const struct search_move *move)
 {
-    for (uint32_t i = run->from; i < run->from + run->count; i++)
-        if (search->fights[order[i]])
+    for (uint16_t i = 0; i < move->count; i++)
+        if (search->fights[move->blocks[i]])
             return true;
     return false;
+}
+
+/* Tries the runs of like blocks that begin in place @from of struct @number. */
+static bool try_runs(struct search *search, const struct search_state *state, uint32_t number,
+                     uint32_t from, const struct sink *sink)
+{
+    const struct shape_struct *owner = &search->shape.structs[number];
+    const uint16_t *order = &state->order.order[owner->first_block];
+    uint32_t longest = run_length(search, owner, order, from);
+    struct search_move move = {.owner = (uint16_t)number};
+    while (move.count < longest) {
+        move.blocks[move.count] = order[from + move.count];
+        move.count++;
+        unsigned torn = torn_by(search, owner, order, from, move.count);
+        if (move_fights(search, &move) && !try_places(search, state, &move, torn, sink))
+            return false;
+    }
+    return true;
+}
+
+/* Tries to gather all blocks like the one in place @first, which is the first of them. */
+static bool try_gathering(struct search *search, const struct search_state *state, uint32_t number,
+                          uint32_t first, const struct sink *sink)
+{
+    const struct shape_struct *owner = &search->shape.structs[number];
+    const uint16_t *order = &state->order.order[owner->first_block];
+    uint32_t kind = search->kinds[order[first]];
+    struct search_move move = {.owner = (uint16_t)number};
+    bool scattered = false;
+    if (kind == 0)
+        return true;
+    for (uint32_t i = 0; i < owner->block_count; i++) {
+        if (search->kinds[order[i]] != kind || search->shape.blocks[order[i]].pinned)
+            continue;
+        if (i < first || move.count == SUGGEST_RUN_MAX)
+            return true;
+        scattered = scattered || (i > first && search->kinds[order[i - 1]] != kind);
+        move.blocks[move.count++] = order[i];
+    }
+    if (!scattered || !move_fights(search, &move))
+        return true;
+    return try_places(search, state, &move, 0, sink);
 }
 
 bool search_moves(struct search *search, const struct search_state *from,
@@ -248,15 +305,9 @@ bool search_moves(struct search *search, const struct search_state *from,
     mark_fights(search, from);
     for (uint32_t i = 0; i < search->shape.struct_count; i++) {
         const struct shape_struct *owner = &search->shape.structs[i];
-        const uint16_t *order = &from->order.order[owner->first_block];
-        for (uint32_t j = 0; owner->movable && j < owner->block_count; j++) {
-            uint32_t longest = run_length(search, owner, order, j);
-            for (uint32_t count = 1; count <= longest; count++) {
-                struct run run = {.owner = i, .from = j, .count = count};
-                if (run_fights(search, order, &run) && !try_places(search, from, run, &sink))
-                    return false;
-            }
-        }
+        for (uint32_t j = 0; owner->movable && j < owner->block_count; j++)
+            if (!try_runs(search, from, i, j, &sink) || !try_gathering(search, from, i, j, &sink))
+                return false;
     }
     return true;
 }
@@ -281,7 +332,7 @@ static bool same_use(const struct layout_use *a, const struct layout_use *b)
 /* Numbers the blocks by the class of their hot fields; blocks with several classes stay alone. */
 static void number_kinds(struct search *search)
 {
-    uint32_t kinds = 0;
+    uint32_t kinds = 0; /* so far */
     uint32_t *kind_of = search->kinds;
     for (size_t i = 0; i < search->hot_count; i++) {
         uint32_t block = search->places[i].block;
@@ -297,6 +348,7 @@ static void number_kinds(struct search *search)
     for (uint32_t i = 0; i < search->shape.block_count; i++)
         if (search->shape.blocks[i].child != 0)
             kind_of[i] = ++kinds;
+    search->kind_count = kinds;
 }
 
 static int list_pairs(struct search *search)
@@ -346,8 +398,9 @@ int search_begin(struct search *search, const struct layout_map *map,
     shape_order_reset(&search->shape, &start->order);
     place_all(search, &start->order);
     code = list_pairs(search);
-    bool sound = code == MGLRU_OK && search_weigh(search, start);
-    MGLRU_ASSERT(sound || code != MGLRU_OK);
+    if (code == MGLRU_OK)
+        search_weigh(search, start);
+    MGLRU_ASSERT(start->fresh == 0);
     return code;
 }
 

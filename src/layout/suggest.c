@@ -104,7 +104,8 @@ static void beam_add(struct plan *plan, const struct search_state *state)
 static void found_move(void *context, const struct search_state *state)
 {
     struct plan *plan = context;
-    front_add(&plan->moves, state);
+    if (state->fresh == 0)
+        front_add(&plan->moves, state);
     beam_add(plan, state);
 }
 
@@ -196,7 +197,8 @@ static void try_alignments(struct plan *plan, const struct search_state *from)
             *next = *from;
             next->order.stated[block] = line;
             next->stated_blocks[next->stated_count++] = (uint16_t)block;
-            if (!search_weigh(search, next) || next->residual >= plan->start.residual)
+            search_weigh(search, next);
+            if (next->fresh > 0 || next->residual >= plan->start.residual)
                 continue;
             find_luck(plan, next);
             /* Padding must buy something: fewer fights, or certainty. */
@@ -205,6 +207,50 @@ static void try_alignments(struct plan *plan, const struct search_state *from)
         }
     }
     free(next);
+}
+
+/* The alignment that leaves least of the fights of @state; false: none leaves less. */
+static bool align_best(struct plan *plan, struct search_state *state, struct search_state *best)
+{
+    struct search *search = &plan->search;
+    bool better = false;
+    struct search_state *next = malloc(sizeof(*next));
+    if (next == NULL || state->stated_count == SUGGEST_ALIGNS_MAX) {
+        free(next);
+        return false;
+    }
+    *best = *state;
+    for (uint32_t block = 0; block < search->shape.block_count; block++) {
+        const struct shape_block *b = &search->shape.blocks[block];
+        if (search->kinds[block] == 0 || b->child != 0 || b->bits || b->pinned ||
+            state->order.stated[block] != 0)
+            continue;
+        *next = *state;
+        next->order.stated[block] = (uint16_t)search->options->line_bytes;
+        next->stated_blocks[next->stated_count++] = (uint16_t)block;
+        search_weigh(search, next);
+        if (next->residual + next->fresh < best->residual + best->fresh) {
+            *best = *next;
+            better = true;
+        }
+    }
+    free(next);
+    return better;
+}
+
+/* All like members together, and as many alignments as it takes to have no new fight. */
+static void search_groups(struct plan *plan, struct search_state *round)
+{
+    struct search_state *state = &round[0];
+    *state = plan->start;
+    search_regroup(&plan->search, state);
+    search_weigh(&plan->search, state);
+    while (state->fresh > 0 && align_best(plan, state, &round[1]))
+        *state = round[1];
+    if (state->fresh > 0 || state->residual >= plan->start.residual || state->move_count == 0)
+        return;
+    find_luck(plan, state);
+    front_add(state->stated_count > 0 ? &plan->stated : &plan->moves, state);
 }
 
 static void search_alignments(struct plan *plan, struct search_state *round)
@@ -309,13 +355,74 @@ static bool tell(struct plan *plan, struct search_state *state)
     return sound;
 }
 
+static int compare_places(const void *a, const void *b)
+{
+    const struct layout_field *first = a;
+    const struct layout_field *second = b;
+    if (first->bit_offset != second->bit_offset)
+        return first->bit_offset < second->bit_offset ? -1 : 1;
+    return (first->bit_size > second->bit_size) - (first->bit_size < second->bit_size);
+}
+
+/* Findings about data of one lock that padding parts. */
+static int count_splits(const struct plan *plan, const struct layout_map *map, size_t *count)
+{
+    struct layout_findings findings;
+    struct layout_conflict_options options = *plan->search.options;
+    options.any_base = false;
+    *count = 0;
+    int code = layout_conflicts_find(map, &options, &findings);
+    for (size_t i = 0; code == MGLRU_OK && i < findings.count; i++)
+        *count += findings.items[i].verdict == LAYOUT_SPLIT;
+    layout_findings_free(&findings);
+    return code;
+}
+
+/* True when the order parts data of one lock that was not parted (promise C). Members that carry an
+ * alignment of their own can do that wherever they go. */
+static bool splits(struct plan *plan, struct search_state *state)
+{
+    const struct layout_map *map = plan->search.map;
+    struct layout_map moved = *map;
+    size_t before;
+    size_t after;
+    moved.fields = calloc(map->field_count + 1, sizeof(*moved.fields));
+    moved.field_count = 0;
+    if (moved.fields == NULL)
+        return true;
+    search_weigh(&plan->search, state);
+    for (size_t i = 0; i < map->field_count; i++) {
+        struct shape_field place;
+        if (!shape_find(&plan->search.shape, &map->fields[i], &place))
+            continue;
+        moved.fields[moved.field_count] = map->fields[i];
+        moved.fields[moved.field_count++].bit_offset =
+            shape_field_bits(&plan->search.shape, &place);
+    }
+    qsort(moved.fields, moved.field_count, sizeof(*moved.fields), compare_places);
+    bool worse = count_splits(plan, map, &before) != MGLRU_OK ||
+                 count_splits(plan, &moved, &after) != MGLRU_OK || after > before;
+    free(moved.fields);
+    return worse;
+}
+
+static void drop_splits(struct plan *plan, struct front *front)
+{
+    for (size_t i = front->count; i > 0; i--)
+        if (splits(plan, &front->items[i - 1]))
+            drop(front, i - 1);
+}
+
 /* Moves first, then padding that buys what no move does. */
 static bool tell_all(struct plan *plan)
 {
     bool sound = true;
     size_t room = SUGGEST_MAX - 2;
-    for (size_t i = 0; sound && i < plan->moves.count && plan->out->count < room; i++)
-        sound = tell(plan, &plan->moves.items[i]);
+    /* From the fewest fights to the fewest moves, evenly. */
+    size_t shown = plan->moves.count < room ? plan->moves.count : room;
+    for (size_t i = 0; sound && i < shown; i++)
+        sound = tell(plan,
+                     &plan->moves.items[shown > 1 ? i * (plan->moves.count - 1) / (shown - 1) : 0]);
     for (size_t i = 0; sound && i < plan->stated.count && plan->out->count < SUGGEST_MAX; i++) {
         struct search_state *state = &plan->stated.items[i];
         bool needless = false;
@@ -353,7 +460,10 @@ int layout_suggest(const struct layout_map *map, const struct layout_conflict_op
         find_luck(plan, &plan->start);
         if (plan->start.residual > 0 && !suggestions->fixed) {
             search_all_moves(plan, round);
+            search_groups(plan, round);
+            drop_splits(plan, &plan->moves);
             search_alignments(plan, round);
+            drop_splits(plan, &plan->stated);
         }
         code = tell_all(plan) ? MGLRU_OK : MGLRU_ENOMEM;
     }

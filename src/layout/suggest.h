@@ -23,15 +23,15 @@
 #include "layout/conflicts.h"
 
 /* Chosen: more steps than these no reader follows. */
-#define SUGGEST_MOVES_MAX 3
-#define SUGGEST_ALIGNS_MAX 2
+#define SUGGEST_MOVES_MAX 8
+#define SUGGEST_ALIGNS_MAX 4
 #define SUGGEST_MAX 6
-/* Longest run of members that moves as one. Chosen. */
-#define SUGGEST_RUN_MAX 32
+/* Most blocks that move as one. Chosen. */
+#define SUGGEST_RUN_MAX 64
 /* Hot fields that are weighed against each other, the first ones of the type. Chosen. */
 #define SUGGEST_HOT_MAX 512
 
-/* Neighbours that move together. */
+/* Members that move together, in their new order. */
 struct layout_move {
     const struct layout_type *type;    /* the struct they are members of */
     char *type_path;                   /* of that struct in the outer type; "" for the outer type */

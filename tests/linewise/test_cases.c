@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <time.h>
 #include <cmocka.h>
 
 #include <mglru/error.h>
@@ -16,6 +17,12 @@
 #include "fixture.h"
 #include "layout/diff.h"
 #include "layout/suggest.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SECONDS_MAX 20.0
+#else
+#define SECONDS_MAX 1.0
+#endif
 
 static const char *file;
 static const char *classes;
@@ -260,6 +267,26 @@ static void l4_splitting_data_of_one_lock_is_a_warning(void **state)
     fixture_close(&after);
 }
 
+/* Bounded work: a struct of 40 fields in under a second (processor time). */
+static void proposes_for_forty_fields_within_a_second(void **state)
+{
+    struct fixture f;
+    struct layout_suggestions suggestions;
+    open_case(&f, "forty", &(struct view){0});
+    clock_t start = clock();
+    assert_int_equal(layout_suggest(&f.map, &f.options, &suggestions), MGLRU_OK);
+    double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
+    print_message("%zu proposals in %.3f s, residual %llu to %llu\n", suggestions.count, seconds,
+                  (unsigned long long)suggestions.residual,
+                  (unsigned long long)suggestions.items[0].residual);
+    assert_true(suggestions.count > 0);
+    assert_true(suggestions.items[0].residual < suggestions.residual);
+    /* Instrumented builds are slower by a factor, not by the struct. */
+    assert_true(seconds < SECONDS_MAX);
+    layout_suggestions_free(&suggestions);
+    fixture_close(&f);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -274,6 +301,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(l2_proposals_never_add_a_fight_nor_claim_a_wrong_size),
         cmocka_unit_test(l3_alignment_that_malloc_does_not_keep_is_a_warning),
         cmocka_unit_test(l4_splitting_data_of_one_lock_is_a_warning),
+        cmocka_unit_test(proposes_for_forty_fields_within_a_second),
     };
     MGLRU_CHECK(argc == 3);
     file = argv[1];
