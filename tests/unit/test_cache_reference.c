@@ -20,14 +20,15 @@
 #include "seeded.h"
 
 /* How pages of one object are chosen, for a while. */
-enum pattern { UNIFORM, SKEWED, LOOP, SCAN, SHIFT, AGAIN, PATTERNS };
+enum pattern { UNIFORM, SKEWED, LOOP, ECHO, SCAN, SHIFT, AGAIN, PATTERNS };
 
 struct stream {
     enum pattern pattern;
     int pages;        /* of the object */
     int first, width; /* of the window that the pattern works in */
     int at;
-    int left; /* accesses until the pattern changes */
+    int left;   /* accesses until the pattern changes */
+    bool close; /* loops that all but fit */
 };
 
 static void change_pattern(struct seeded *s, struct stream *stream, long limit)
@@ -35,8 +36,17 @@ static void change_pattern(struct seeded *s, struct stream *stream, long limit)
     stream->pattern = (enum pattern)seeded_below(s, PATTERNS);
     unsigned long widest = (unsigned long)(stream->pages < 3 * limit ? stream->pages : 3 * limit);
     stream->width = 1 + (int)seeded_below(s, widest);
+    /* Often about as much as fits: pages come back soon after they went. */
+    unsigned long about = (unsigned long)limit / 2 + seeded_below(s, (unsigned long)limit);
+    if (seeded_below(s, 3) == 0 && about < widest)
+        stream->width = (int)about;
     stream->first = (int)seeded_below(s, (unsigned long)(stream->pages - stream->width + 1));
-    stream->left = 1 + (int)seeded_below(s, (unsigned long)(2 * limit));
+    if (stream->close) {
+        stream->pattern = seeded_below(s, 4) ? ECHO : SKEWED;
+        stream->width = (int)((unsigned long)limit / 3 + seeded_below(s, (unsigned long)limit / 2));
+        stream->first = 0;
+    }
+    stream->left = 1 + (int)seeded_below(s, (unsigned long)(4 * limit));
     if (stream->pattern == SCAN)
         stream->at = (int)seeded_below(s, (unsigned long)stream->pages);
 }
@@ -53,6 +63,10 @@ static int next_page(struct seeded *s, struct stream *stream, long limit)
     case LOOP:
         stream->at = (stream->at + 1) % stream->width;
         return stream->first + stream->at;
+    case ECHO: /* a loop that accesses each page twice, a little later */
+        stream->at++;
+        return stream->first +
+               (stream->at / 2 + stream->at % 2 * stream->left % 16) % stream->width;
     case SCAN:
         stream->at = (stream->at + 1) % stream->pages;
         return stream->at;
@@ -73,6 +87,7 @@ static int next_page(struct seeded *s, struct stream *stream, long limit)
 struct family {
     bool reads, maps, touches;
     bool classic;
+    bool close; /* two loops that all but fit together: refaults decide between the types */
 };
 
 static void choose_options(struct seeded *s, const struct family *family,
@@ -91,11 +106,15 @@ static void choose_options(struct seeded *s, const struct family *family,
         .flush_accesses = flush[seeded_below(s, 4)],
         .no_walk = family->maps && !family->classic && seeded_below(s, 3) == 0,
     };
+    if (family->close) {
+        options->limit = limit = 800 + (long)seeded_below(s, 1200);
+        options->swappiness = 20 + (int)seeded_below(s, 160);
+    }
     unsigned long more = (unsigned long)limit;
     if (family->reads || family->maps)
         options->file_size = (int)(limit + (long)seeded_below(s, 3 * more));
     if (family->touches) {
-        options->anon_size = (int)(limit / 2 + (long)seeded_below(s, 2 * more));
+        options->anon_size = (int)(limit + (long)seeded_below(s, 2 * more));
         options->swap_size = options->anon_size + 100;
     }
     options->kernel_charge = limit >= 64 && seeded_below(s, 2);
@@ -162,7 +181,8 @@ static void run_family(struct seeded *s, const struct family *family)
     struct ref_pair pair;
     choose_options(s, family, &options);
     bool exec = family->maps && seeded_below(s, 4) == 0;
-    struct stream file = {.pages = options.file_size}, region = {.pages = options.anon_size};
+    struct stream file = {.pages = options.file_size, .close = family->close};
+    struct stream region = {.pages = options.anon_size, .close = family->close};
     unsigned long commands = seeded_below(s, 2) ? 4 + seeded_below(s, 1000) : 0; /* one in .. */
     unsigned long accesses = 3000 + 12 * (unsigned long)options.limit;
 
@@ -206,6 +226,11 @@ static void generations_mixed(struct seeded *s)
     run_family(s, &(struct family){.touches = true, .reads = true, .maps = s->seed % 2 == 0});
 }
 
+static void generations_close(struct seeded *s)
+{
+    run_family(s, &(struct family){.touches = true, .reads = true, .close = true});
+}
+
 static void classic_read(struct seeded *s)
 {
     run_family(s, &(struct family){.reads = true, .classic = true});
@@ -241,6 +266,11 @@ static void test_types_compete_in_generations(void **state)
     seeded_cases(CASES, generations_mixed);
 }
 
+static void test_refaults_decide_between_types(void **state)
+{
+    seeded_cases(CASES / 4, generations_close);
+}
+
 static void test_reads_of_classic(void **state)
 {
     seeded_cases(CASES, classic_read);
@@ -258,6 +288,7 @@ int main(void)
         cmocka_unit_test(test_mapped_pages_of_generations),
         cmocka_unit_test(test_anonymous_pages_of_generations),
         cmocka_unit_test(test_types_compete_in_generations),
+        cmocka_unit_test(test_refaults_decide_between_types),
         cmocka_unit_test(test_reads_of_classic),
         cmocka_unit_test(test_types_compete_in_classic),
     };
