@@ -35,6 +35,7 @@ struct place {
     const char *prefix; /* path of the type, "" or with a dot at its end */
     struct layout_repeat repeat;
     uint64_t bit_offset; /* of the type's first copy */
+    uint64_t bit_size;   /* without the tail that a base shares with what is derived from it */
     uint32_t nest;
     uint32_t depth;
     uint32_t union_id;
@@ -188,6 +189,8 @@ static void flatten_nested(struct flattener *flattener, const struct place *oute
     inner.type = member->type;
     inner.repeat = add_dims(flattener, outer, member);
     inner.bit_offset = outer->bit_offset + member->bit_offset;
+    inner.bit_size =
+        (member->flags & LAYOUT_BASE) != 0 ? member->bit_size : member->type->size_bytes * 8;
     inner.nest = number;
     inner.depth = outer->depth + 1;
     *nest = (struct layout_nest){.path = path,
@@ -237,8 +240,8 @@ static void flatten_type(struct flattener *flattener, const struct place *place)
         }
     }
     neighbours[1] = NULL;
-    if (!is_union && type->member_count > 0)
-        add_gap(flattener, place, end, type->size_bytes * 8, neighbours);
+    if (!is_union)
+        add_gap(flattener, place, end, place->bit_size, neighbours);
 }
 
 int layout_flatten(const struct layout_type *type, const struct layout_flatten_options *options,
@@ -251,7 +254,7 @@ int layout_flatten(const struct layout_type *type, const struct layout_flatten_o
     struct flattener flattener = {.arena = arena,
                                   .expand_bytes = options != NULL ? options->expand_bytes
                                                                   : LAYOUT_EXPAND_BYTES};
-    struct place place = {.type = type, .prefix = ""};
+    struct place place = {.type = type, .prefix = "", .bit_size = type->size_bytes * 8};
     struct layout_nest *outer = push(&flattener, &flattener.nests, sizeof(*outer));
     if (outer != NULL) {
         *outer = (struct layout_nest){.path = "", .type = type};

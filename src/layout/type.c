@@ -57,8 +57,6 @@ void layout_summarise(const struct layout_type *type, struct layout_summary *sum
             previous = member;
         }
     }
-    if (type->member_count == 0)
-        return;
     summary->padding_bytes = (size - end) / 8;
     summary->bit_padding = (uint32_t)((size - end) % 8);
 }

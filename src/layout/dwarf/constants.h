@@ -52,7 +52,7 @@ enum dwarf_at {
     DW_AT_comp_dir = 0x1b,
     DW_AT_const_value = 0x1c,
     DW_AT_lower_bound = 0x22,
-    DW_AT_bit_stride = 0x2e,
+    DW_AT_producer = 0x25,
     DW_AT_upper_bound = 0x2f,
     DW_AT_count = 0x37,
     DW_AT_data_member_location = 0x38,

@@ -52,7 +52,7 @@ enum dwarf_field {
     FIELD_STR_OFFSETS_BASE,
     FIELD_DWO_NAME,
     FIELD_CONST_VALUE,
-    FIELD_BIT_STRIDE,
+    FIELD_PRODUCER,
     FIELD_MAX
 };
 
@@ -118,6 +118,7 @@ struct dwarf_unit {
     bool types;     /* from .debug_types */
     bool qualified; /* names of its language have parts */
     bool parents_known;
+    bool exact_alignment; /* gcc states what results, clang what was asked for */
     uint8_t version;
     uint8_t address_bytes;
     uint8_t offset_bytes;

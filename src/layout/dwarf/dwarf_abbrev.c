@@ -31,7 +31,7 @@ enum dwarf_field dwarf_field_of(uint64_t attribute)
         [DW_AT_comp_dir] = FIELD_COMP_DIR,
         [DW_AT_const_value] = FIELD_CONST_VALUE,
         [DW_AT_lower_bound] = FIELD_LOWER_BOUND,
-        [DW_AT_bit_stride] = FIELD_BIT_STRIDE,
+        [DW_AT_producer] = FIELD_PRODUCER,
         [DW_AT_upper_bound] = FIELD_UPPER_BOUND,
         [DW_AT_count] = FIELD_COUNT,
         [DW_AT_data_member_location] = FIELD_MEMBER_LOCATION,

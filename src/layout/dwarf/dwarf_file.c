@@ -87,7 +87,8 @@ int dwarf_unit_open(struct dwarf_unit *unit)
     unit->comp_dir = dwarf_text(&entry, FIELD_COMP_DIR);
     unit->has_lines = entry_has(&entry, FIELD_STMT_LIST);
     unit->stmt_list = dwarf_number(&entry, FIELD_STMT_LIST) + unit->line_base;
-    /* Type units of a package have no line table of their own attribute in old versions. */
+    const char *producer = dwarf_text(&entry, FIELD_PRODUCER);
+    unit->exact_alignment = producer != NULL && strncmp(producer, "GNU ", 4) == 0;
     unit->qualified = is_qualified(dwarf_number(&entry, FIELD_LANGUAGE));
     return MGLRU_OK;
 }

@@ -195,6 +195,7 @@ static int get_node(struct model *model, uint64_t id, struct node *node)
     node->has_size = is_constant(&entry, FIELD_BYTE_SIZE);
     node->size_bytes = node->has_size ? dwarf_number(&entry, FIELD_BYTE_SIZE) : 0;
     node->declared_only = dwarf_flag(&entry, FIELD_DECLARATION);
+    node->exact_alignment = entry.unit->exact_alignment;
     uint64_t align = dwarf_number(&entry, FIELD_ALIGNMENT);
     if (align != 0 && align <= UINT32_C(1) << 30 && (align & (align - 1)) == 0)
         node->align_bytes = (uint32_t)align;

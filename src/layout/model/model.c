@@ -232,6 +232,27 @@ static bool total_bits(const struct layout_member *member, uint64_t *bits)
     return bytes <= MODEL_BYTES_MAX;
 }
 
+/* The alignment that the type asks for and that the debug information states; model_align() looks
+ * at the place afterwards. */
+static void align_member(struct model *model, const struct raw_member *raw,
+                         const struct element *element, struct layout_member *member)
+{
+    uint64_t bytes = member->element_bytes;
+    uint32_t natural = 1;
+    if (member->type != NULL)
+        natural = member->type->align_bytes;
+    else if ((member->flags & LAYOUT_ATOMIC) != 0 && bytes > 0 && bytes <= 16 &&
+             (bytes & (bytes - 1)) == 0)
+        natural = (uint32_t)bytes;
+    else if ((member->flags & LAYOUT_OPAQUE) == 0)
+        natural = model_scalar_align(model, &element->node);
+    uint32_t stated = raw->align_bytes != 0 ? raw->align_bytes : element->align_bytes;
+    member->align_source = stated != 0 ? LAYOUT_ALIGN_STATED : LAYOUT_ALIGN_INFERRED;
+    member->align_bytes = natural;
+    if (stated != 0 && (stated > natural || element->node.exact_alignment))
+        member->align_bytes = stated;
+}
+
 static int fill_member(struct model *model, const struct raw_member *raw,
                        struct layout_member *member)
 {
@@ -258,16 +279,7 @@ static int fill_member(struct model *model, const struct raw_member *raw,
     else if (!total_bits(member, &member->bit_size))
         return model_damaged(model, "member %s has an impossible size",
                              member->name != NULL ? member->name : "without a name");
-    uint32_t stated = raw->align_bytes != 0 ? raw->align_bytes : element.align_bytes;
-    member->align_source = stated != 0 ? LAYOUT_ALIGN_STATED : LAYOUT_ALIGN_INFERRED;
-    member->align_bytes = stated != 0            ? stated
-                          : member->type != NULL ? member->type->align_bytes
-                          : (member->flags & LAYOUT_OPAQUE)
-                              ? 1
-                              : model_scalar_align(model, &element.node);
-    if ((member->flags & LAYOUT_ATOMIC) != 0 && member->type == NULL && stated == 0 &&
-        member->element_bytes <= 16 && (member->element_bytes & (member->element_bytes - 1)) == 0)
-        member->align_bytes = member->element_bytes != 0 ? (uint32_t)member->element_bytes : 1;
+    align_member(model, raw, &element, member);
     return MGLRU_OK;
 }
 
@@ -307,6 +319,9 @@ static void fit_members(struct layout_type *type, struct layout_member *members)
             member->bit_size = end - member->bit_offset;
         if ((member->flags & (LAYOUT_OPAQUE | LAYOUT_BASE)) != 0 && member->bit_size > room)
             member->bit_size = room;
+        if ((member->flags & LAYOUT_BASE) != 0 && end > member->bit_offset &&
+            member->bit_size > end - member->bit_offset)
+            member->bit_size = end - member->bit_offset;
         if (member->bit_offset < end)
             end = member->bit_offset;
     }
@@ -339,9 +354,14 @@ static int check_members(struct model *model, const struct layout_type *type)
 static int count_members(struct model *model, struct layout_type *type)
 {
     uint64_t total = type->member_count;
-    for (uint32_t i = 0; i < type->member_count; i++)
-        if (type->members[i].type != NULL)
-            total += type->members[i].type->total_count;
+    for (uint32_t i = 0; i < type->member_count; i++) {
+        const struct layout_member *member = &type->members[i];
+        if (member->type == NULL)
+            continue;
+        total += member->type->total_count;
+        if ((member->flags & LAYOUT_BASE) != 0 && member->type->misses_members)
+            type->misses_members = true;
+    }
     if (total > LAYOUT_TOTAL_MAX)
         return model_damaged(model, "%s holds more than %u members", type->display,
                              LAYOUT_TOTAL_MAX);

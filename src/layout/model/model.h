@@ -64,6 +64,7 @@ struct node {
     uint8_t kind;          /* enum node_kind */
     bool declared_only;    /* a struct or enum without its definition */
     bool states_alignment; /* the format would state an alignment above the natural one */
+    bool exact_alignment;  /* align_bytes is what results, not what was asked for at least */
     bool is_bool;
     bool is_float;
     bool is_complex;

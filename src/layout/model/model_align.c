@@ -53,21 +53,41 @@ static uint32_t explain(uint64_t end_bytes, uint64_t start_bytes, uint32_t natur
     return smallest;
 }
 
-/* Looks at the gap before each member, and lowers what lies below its alignment. */
-static void align_members(struct layout_type *type, struct layout_member *members, bool infer)
+/* True when a scalar lies below its alignment. A struct that does may be packed itself, with
+ * members that happen to lie well. */
+static bool is_packed(const struct layout_type *type)
+{
+    for (uint32_t i = 0; i < type->member_count; i++) {
+        const struct layout_member *member = &type->members[i];
+        if ((member->flags & (LAYOUT_BITFIELD | LAYOUT_OPAQUE)) == 0 && member->type == NULL &&
+            member->bit_offset % (8u * (uint64_t)member->align_bytes) != 0)
+            return true;
+    }
+    return false;
+}
+
+/* In a packed struct only what was asked for in words is aligned; elsewhere a member is aligned no
+ * more than it shows. */
+static void lower_members(struct layout_type *type, struct layout_member *members)
+{
+    for (uint32_t i = 0; i < type->member_count; i++) {
+        struct layout_member *member = &members[i];
+        if (type->packed && member->align_source == LAYOUT_ALIGN_INFERRED)
+            member->align_bytes = 1;
+        else if ((member->flags & LAYOUT_BITFIELD) == 0)
+            member->align_bytes = largest_power(member->bit_offset / 8, member->align_bytes);
+    }
+}
+
+/* Looks at the gap before each member: one that is too large shows an alignment. */
+static void align_members(struct layout_type *type, struct layout_member *members)
 {
     uint64_t end = 0;
     for (uint32_t i = 0; i < type->member_count; i++) {
         struct layout_member *member = &members[i];
-        bool bits = (member->flags & LAYOUT_BITFIELD) != 0;
         uint64_t start_bytes = member->bit_offset / 8, end_bytes = (end + 7) / 8;
-        if (!bits && member->bit_offset % (8u * (uint64_t)member->align_bytes) != 0) {
-            if ((member->flags & LAYOUT_OPAQUE) == 0)
-                type->packed = true;
-            member->align_bytes = largest_power(start_bytes, member->align_bytes);
-        }
         bool gap = start_bytes > model_round_up(end_bytes, member->align_bytes);
-        if (infer && gap && !bits && end > 0 && type->kind != LAYOUT_UNION &&
+        if (gap && (member->flags & LAYOUT_BITFIELD) == 0 && end > 0 &&
             member->align_source == LAYOUT_ALIGN_INFERRED) {
             uint32_t align = explain(end_bytes, start_bytes, member->align_bytes);
             if (align != 0 && type->size_bytes % align == 0)
@@ -85,7 +105,10 @@ void model_align(const struct model *model, struct layout_type *type, struct lay
     uint64_t end = 0;
     uint32_t align = 1;
     bool infer = !node->states_alignment;
-    align_members(type, members, infer);
+    type->packed = is_packed(type);
+    lower_members(type, members);
+    if (infer && !type->packed && type->kind != LAYOUT_UNION)
+        align_members(type, members);
     for (uint32_t i = 0; i < type->member_count; i++) {
         uint64_t member_end = members[i].bit_offset + members[i].bit_size;
         end = member_end > end ? member_end : end;
@@ -94,7 +117,7 @@ void model_align(const struct model *model, struct layout_type *type, struct lay
             type->align_source = members[i].align_source;
         }
     }
-    if (node->align_bytes != 0) {
+    if (node->align_bytes != 0 && (node->exact_alignment || node->align_bytes >= align)) {
         type->align_source = LAYOUT_ALIGN_STATED;
         type->align_bytes = node->align_bytes;
         return;
