@@ -67,7 +67,6 @@ struct lruvec {
     struct reclaim *reclaim;
     struct memcg *memcg;
     unsigned node;
-    struct lock_spin lock; /* RANK_LRU; taken in shared caches alone, see lruvec_lock */
 
     /* Read-mostly: written by aging, eviction (min_seq) and the switch. */
     _Atomic uint64_t max_seq;
@@ -83,6 +82,9 @@ struct lruvec {
 
     /* Written at each add and delete: away from what reclaim of other memcgs reads (row 35). */
     _Alignas(64) struct list_node folios[MAX_NR_GENS][LRU_TYPES][MAX_NR_ZONES];
+    /* RANK_LRU; taken in shared caches alone, see lruvec_lock. Waiters write it, so it lies with
+     * what it guards. */
+    struct lock_spin lock;
     _Atomic long nr_pages[MAX_NR_GENS][LRU_TYPES][MAX_NR_ZONES];
     struct list_node lists[NR_LRU_LISTS]; /* classic; [LRU_UNEVICTABLE] for both */
     _Atomic long lru_size[MAX_NR_ZONES][NR_LRU_LISTS];

@@ -55,7 +55,7 @@ static void finish(struct linewise_run *run)
 
 int linewise_lock(int argc, char **argv)
 {
-    static const struct linewise_action action = {.look = look, .finish = finish};
+    static const struct linewise_action action = {.look = look, .finish = finish, .no_gaps = true};
     int status = linewise_run(argc, argv, &syntax, &action);
     layout_lock_free(&facts);
     return status;
