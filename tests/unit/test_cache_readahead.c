@@ -187,6 +187,7 @@ static void a_reopened_file_has_forgotten(void **state)
     create(&bench, "7.3");
     assert_int_equal(brought(&bench, 1000, 1), 1);
     assert_true(brought(&bench, 1001, 1) > 1); /* follows */
+    end(&bench);
     create(&bench, "7.3");
     assert_int_equal(brought(&bench, 1000, 1), 1);
     mglru_mapping_drop(bench.mapping, 1000, 1);
