@@ -16,9 +16,9 @@
  *  - A write is in the cache when mglru_write returns, in the store when a flusher wrote it, and
  *    durable when a mglru_sync that began afterwards has succeeded.
  *  - Readers of a page and one writer of it exclude each other; a call that touches several pages
- *    is not atomic as a whole. A thread that has pinned a page must not read, write or pin that
- *    page for writing, nor write to a page that it has pinned for reading: it would wait for itself.
- *  - Events (options.on_event of <mglru/cache.h>) and the classic LRU are for caches without frames.
+ *    is not atomic as a whole. A thread that has pinned a page for writing must not read, write or
+ *    pin it again, nor write to a page that it has pinned for reading: it would wait for itself.
+ *  - Events (on_event of <mglru/cache.h>) and the classic LRU are for caches without frames.
  */
 #ifndef MGLRU_DATA_H
 #define MGLRU_DATA_H
@@ -42,9 +42,9 @@ struct mglru_data_options {
     const char *model;     /* as in mglru_cache_options; NULL means "ours" */
     const char *aging;     /* as there */
     bool huge_pages;       /* ask for huge pages; without any the cache is as good, and slower */
-    bool no_threads;       /* no flusher, no background reclaim: callers do it all, in their calls */
-    uint32_t flushers;     /* threads that write dirty pages, 1..16; 0 means 1 */
-    uint32_t cpus;         /* threads that may be in the slow path at once; 0: twice the CPUs */
+    bool no_threads;   /* no flusher, no background reclaim: callers do it all, in their calls */
+    uint32_t flushers; /* threads that write dirty pages, 1..16; 0 means 1 */
+    uint32_t cpus;     /* threads that may be in the slow path at once; 0: twice the CPUs */
     uint64_t readahead_bytes;          /* largest window; 0 means 128 KiB, UINT64_MAX none */
     uint32_t dirty_percent;            /* of a memcg's limit: its writers wait; 0 means 20 */
     uint32_t dirty_background_percent; /* flushers start; 0 means 10 */
@@ -57,8 +57,7 @@ struct mglru_data_options {
  * MGLRU_EINVAL: an option out of its range or an unknown name; MGLRU_ENOTSUP: as
  * mglru_cache_create; MGLRU_ENOMEM; MGLRU_EAGAIN: no thread could be started.
  */
-MGLRU_API int mglru_data_create(const struct mglru_data_options *options,
-                                struct mglru_cache **out);
+MGLRU_API int mglru_data_create(const struct mglru_data_options *options, struct mglru_cache **out);
 
 /* --- mappings ------------------------------------------------------------------------------- */
 
@@ -133,15 +132,15 @@ MGLRU_API void mglru_prefetch(struct mglru_file *file, uint64_t offset, uint64_t
 /* --- pins ----------------------------------------------------------------------------------- */
 
 enum mglru_pin_mode {
-    MGLRU_PIN_READ = 1,  /* content stays as it is; many at once */
-    MGLRU_PIN_WRITE,     /* alone; content may be changed in place */
-    MGLRU_PIN_OVERWRITE  /* alone; content is not read from the store: the caller sets all of it */
+    MGLRU_PIN_READ = 1, /* content stays as it is; many at once */
+    MGLRU_PIN_WRITE,    /* alone; content may be changed in place */
+    MGLRU_PIN_OVERWRITE /* alone; content is not read from the store: the caller sets all of it */
 };
 
 /* A page held in place. Filled by mglru_pin, given back by mglru_unpin, once. */
 struct mglru_pin {
-    void *data;   /* frame_bytes of content */
-    void *folio;  /* the library's */
+    void *data;  /* frame_bytes of content */
+    void *folio; /* the library's */
     uint64_t page;
     uint32_t mode;
 };

@@ -158,6 +158,7 @@ static int init_shared(struct mglru_cache *cache, const struct cache_shared *sha
     cache->reclaim.host = shared->host;
     cache->reclaim.host_context = shared->data;
     cache->reclaim.shared = true;
+    cache->params.reparents = false; /* see reclaim_offline */
     size_t bytes = shared->cpus * sizeof(struct lru_batch);
     cache->reclaim.batches = aligned_alloc(64, bytes);
     if (!cache->reclaim.batches)
@@ -214,10 +215,11 @@ int cache_create(const struct mglru_cache_options *given, const struct cache_sha
     cache->reclaim.model = model;
     cache->reclaim.aging = aging;
     init_cache(cache, &options);
+    cache->params = *params_for(model);
     error = shared ? init_shared(cache, shared) : 0;
     struct memcg_tree_options tree_options = {.cpus = shared ? shared->cpus : 1,
                                               .nodes = options.nodes,
-                                              .params = params_for(model),
+                                              .params = &cache->params,
                                               .release = release_memcg};
     if (!error)
         error = memcg_tree_create(&tree_options, &cache->tree);

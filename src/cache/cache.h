@@ -65,7 +65,8 @@ struct mglru_memcg {
     struct hit_slot *hit_slots; /* [HIT_SLOTS]; NULL in a cache of one thread */
     _Atomic uint64_t misses;
     _Atomic uint64_t pages_read;
-    _Atomic unsigned long shared_dirty; /* dirty pages of a shared cache */
+    _Atomic uint64_t shared_dirty; /* dirty pages of a shared cache */
+    _Atomic uint64_t shared_aged;
     _Atomic uint64_t verdict[4];        /* pinned, dirty, protected, scanned at the last OOM */
     struct mm *mm;                      /* its processes; NULL before the first mapping */
     bool ran;                           /* had an access */
@@ -112,6 +113,10 @@ struct mglru_file {
     struct vma *vma;   /* NULL before the first access through the mapping */
     long kernel_bytes; /* small objects charged for it */
     struct readahead readahead;
+    /* Of a shared cache: any thread. */
+    _Atomic uint64_t next_page;    /* where a sequential reader misses next */
+    _Atomic uint32_t window;       /* pages that the last miss brought */
+    _Atomic uint32_t errors_told;  /* errors of the mapping that this file's syncs have returned */
     struct list_node memcg_link;
     struct list_node cache_link;
 };
@@ -142,6 +147,7 @@ struct machine {
 struct mglru_cache {
     /* Fixed at creation. */
     const struct reclaim_model *model;
+    struct memcg_params params;
     struct cache_shared shared; /* shared.host NULL: a cache of one thread */
     struct cpu_claims *claims;
     struct lock_mutex control; /* RANK_CONTROL; shared caches alone */

@@ -27,9 +27,20 @@ void cache_raise_oom(struct mglru_cache *cache, struct memcg *memcg)
 
 static unsigned long reclaim_pages(struct mglru_cache *cache, struct memcg *memcg, long pages)
 {
-    struct reclaim_request request = {
-        .target = memcg, .pages = (unsigned long)(pages > 0 ? pages : 0), .may_swap = true};
-    return reclaim_run(&cache->reclaim, &request);
+    struct reclaim_outcome outcome;
+    struct reclaim_request request = {.target = memcg,
+                                      .pages = (unsigned long)(pages > 0 ? pages : 0),
+                                      .may_swap = true,
+                                      .outcome = &outcome};
+    unsigned long reclaimed = reclaim_run(&cache->reclaim, &request);
+    if (!reclaimed && cache_is_shared(cache)) {
+        struct mglru_memcg *user = memcg_user(memcg);
+        atomic_store_relaxed(&user->verdict[0], outcome.busy);
+        atomic_store_relaxed(&user->verdict[1], outcome.dirty);
+        atomic_store_relaxed(&user->verdict[2], outcome.protected);
+        atomic_store_relaxed(&user->verdict[3], outcome.scanned);
+    }
+    return reclaimed;
 }
 
 /* Over memory.high: reclaims what was charged, again while the excess would be throttled. */

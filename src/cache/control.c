@@ -502,6 +502,12 @@ int mglru_cache_read(struct mglru_cache *cache, const char *name, char *buffer, 
 
 /* --- statistics by name --------------------------------------------------------------------- */
 
+/* Generations created, in either kind of cache. */
+static uint64_t memcg_aged(const struct mglru_memcg *user)
+{
+    return user->aged + atomic_load_relaxed(&user->shared_aged);
+}
+
 static int stat_value(struct mglru_memcg *user, const char *name, uint64_t *value)
 {
     const struct memcg_stat_line *line = memcg_stat_line_find(name);
@@ -509,7 +515,7 @@ static int stat_value(struct mglru_memcg *user, const char *name, uint64_t *valu
     if (strcmp(name, "aged") == 0) {
         struct memcg *root = user->memcg;
         for (struct memcg *memcg = root; memcg; memcg = memcg_next(root, memcg))
-            *value += memcg_user(memcg)->aged;
+            *value += memcg_aged(memcg_user(memcg));
         return 0;
     }
     if (!line)

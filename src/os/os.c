@@ -156,6 +156,11 @@ void os_wait(const void *word, uint32_t expected)
     os_current()->wait(word, expected);
 }
 
+void os_wait_for(const void *word, uint32_t expected, uint64_t timeout_ns)
+{
+    os_current()->wait_for(word, expected, timeout_ns);
+}
+
 void os_wake(const void *word, bool all)
 {
     os_current()->wake(word, all);

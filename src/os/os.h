@@ -82,6 +82,7 @@ struct os_ops {
     void (*thread_join)(struct os_thread *thread);
     void (*thread_yield)(void);
     void (*wait)(const void *word, uint32_t expected);
+    void (*wait_for)(const void *word, uint32_t expected, uint64_t timeout_ns);
     void (*wake)(const void *word, bool all);
     unsigned (*cpu_count)(void);
     int (*random_fill)(void *buffer, size_t bytes);
@@ -212,6 +213,9 @@ void os_thread_yield(void);
  * test again. The test and the falling asleep are one step against os_wake().
  */
 void os_wait(const void *word, uint32_t expected);
+
+/* As os_wait, for at most @timeout_ns; who wakes does not say which of the two it was. */
+void os_wait_for(const void *word, uint32_t expected, uint64_t timeout_ns);
 
 /* Wakes one waiter on @word, or @all. */
 void os_wake(const void *word, bool all);

@@ -143,15 +143,12 @@ static void begin_generation(struct lruvec *lruvec)
     reclaim_count(lruvec->reclaim, &lruvec->reclaim->work, 1);
 }
 
-/* @yields: the lock may be given up between two chunks. */
-static bool inc_max_seq(struct lruvec *lruvec, uint64_t seq, int swappiness, bool yields)
+static bool inc_max_seq(struct lruvec *lruvec, uint64_t seq, int swappiness)
 {
     for (unsigned type = 0; type < LRU_TYPES && seq == lruvec_max_seq(lruvec); type++)
         while (lruvec_gens(lruvec, (enum lru_type)type) == MAX_NR_GENS &&
                !inc_min_seq(lruvec, (enum lru_type)type, swappiness) &&
                seq == lruvec_max_seq(lruvec)) {
-            if (!yields)
-                continue;
             /* Between two chunks others get their turn; somebody may have aged meanwhile. */
             lruvec_unlock(lruvec);
             lruvec_lock(lruvec);
@@ -188,7 +185,7 @@ bool aging_inc_max_seq(struct lruvec *lruvec, struct scan_control *sc, uint64_t 
     MGLRU_ASSERT(seq <= lruvec_max_seq(lruvec));
     /* A shared cache has no page tables, so that its walk is over at once, under the lock. */
     bool begun = seq > lruvec->mm_state.seq && walk(lruvec, sc, seq, swappiness, force_scan) &&
-                 inc_max_seq(lruvec, seq, swappiness, true);
+                 inc_max_seq(lruvec, seq, swappiness);
     lruvec_unlock(lruvec);
     if (begun)
         tell_host(lruvec);
@@ -199,7 +196,7 @@ void aging_bump(struct lruvec *lruvec, int swappiness)
 {
     uint64_t seq = lruvec_max_seq(lruvec);
     mm_walk_none(lruvec, seq);
-    if (inc_max_seq(lruvec, seq, swappiness, false))
+    if (inc_max_seq(lruvec, seq, swappiness))
         tell_host(lruvec);
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/check.h"
 #include "reclaim/hold.h"
+#include "sync/rcu.h"
 
 static void move_to(struct lruvec *lruvec, struct folio *folio, uint64_t seq, bool head)
 {
@@ -185,7 +186,7 @@ static void judge_leftovers(struct lruvec *lruvec, struct list_node *folios,
         if (!folio_evictable(folio))
             continue;
         if (model->leftover(lruvec, folio, second_pass)) {
-            folio_note(folio, folio->evict_note | FOLIO_NOTE_SECOND_PASS);
+            folio_note_second_pass(folio);
             list_move_head(retry, pos);
         }
     }
@@ -198,8 +199,8 @@ void eviction_wake_flushers(struct lruvec *lruvec, struct scan_control *sc)
         host->wake_flushers(lruvec->reclaim->host_context, lruvec->memcg);
 }
 
-unsigned long eviction_run(struct lruvec *lruvec, struct scan_control *sc, int swappiness,
-                           unsigned long nr)
+static unsigned long run(struct lruvec *lruvec, struct scan_control *sc, int swappiness,
+                         unsigned long nr)
 {
     const struct reclaim_model *model = lruvec->reclaim->model;
     struct isolation isolation = {.nr = nr};
@@ -244,5 +245,18 @@ unsigned long eviction_run(struct lruvec *lruvec, struct scan_control *sc, int s
         list_splice_tail(&isolation.folios, &retry);
     }
     MGLRU_ASSERT(list_empty(&isolation.folios));
+    return scanned;
+}
+
+unsigned long eviction_run(struct lruvec *lruvec, struct scan_control *sc, int swappiness,
+                           unsigned long nr)
+{
+    if (!lruvec->reclaim->shared)
+        return run(lruvec, sc, swappiness, nr);
+    /* The mappings of isolated folios may be destroyed meanwhile: the section keeps them readable
+     * from the isolation to the put-back. */
+    rcu_enter();
+    unsigned long scanned = run(lruvec, sc, swappiness, nr);
+    rcu_leave();
     return scanned;
 }

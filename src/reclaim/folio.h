@@ -177,6 +177,12 @@ static inline void folio_note(struct folio *folio, uint64_t note)
         folio->evict_note = note;
 }
 
+static inline void folio_note_second_pass(struct folio *folio)
+{
+    if (MGLRU_LIKELY(!folio_test(folio, FOLIO_SHARED)))
+        folio->evict_note |= FOLIO_NOTE_SECOND_PASS;
+}
+
 static inline bool folio_evictable(const struct folio *folio)
 {
     return !folio_test(folio, FOLIO_UNEVICTABLE) && !folio->mapping->unevictable;

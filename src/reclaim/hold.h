@@ -36,8 +36,10 @@
 #define HOLD_VERSION (UINT64_C(1) << 28)
 #define HOLD_VERSION_MASK (~UINT64_C(0) << 28)
 
-/* References of the index and of the one who isolated the folio: all that a freeze tolerates. */
-#define HOLD_FREEZE_REFS 2
+/* References of an isolated folio that nobody uses: the index's, and that of who isolated it. */
+#define HOLD_ISOLATED_REFS 2
+/* Of one that is on a list. */
+#define HOLD_LISTED_REFS 1
 
 static inline uint64_t hold_load(const struct folio *folio)
 {
@@ -58,43 +60,51 @@ static inline bool hold_get(struct folio *folio)
     return true;
 }
 
+/* Whether a change from @seen to @next lets go of a folio for good. Who froze it has it already. */
+static inline bool hold_is_last(uint64_t seen, uint64_t next)
+{
+    return !(seen & HOLD_FROZEN) && !(next & (HOLD_REFS_MASK | HOLD_READERS_MASK | HOLD_WRITER));
+}
+
 /* Drops a reference. True: it was the last, no reader or writer is left, and the caller disposes of
  * the folio, which is frozen now. */
 static inline bool hold_put(struct folio *folio)
 {
     uint64_t seen = atomic_load_relaxed(&folio->hold), next;
+    bool last;
     do {
         MGLRU_CHECK(seen & HOLD_REFS_MASK);
         next = seen - HOLD_REF;
-        if (!(next & (HOLD_REFS_MASK | HOLD_READERS_MASK | HOLD_WRITER)))
+        last = hold_is_last(seen, next);
+        if (last)
             next = ((next & HOLD_VERSION_MASK) + HOLD_VERSION) | HOLD_FROZEN;
     } while (!atomic_cas_acq_rel(&folio->hold, &seen, next));
-    return next & HOLD_FROZEN;
+    return last;
 }
 
 /* Whether reclaim would fail to freeze it: somebody uses it at this moment. Only a hint. */
 static inline bool hold_busy(const struct folio *folio)
 {
     uint64_t seen = atomic_load_relaxed(&folio->hold);
-    return (seen & HOLD_REFS_MASK) != HOLD_FREEZE_REFS ||
+    return (seen & HOLD_REFS_MASK) != HOLD_ISOLATED_REFS ||
            seen & (HOLD_READERS_MASK | HOLD_WRITER | HOLD_FROZEN);
 }
 
-/* Takes an isolated folio from the hands of everybody: its content is the caller's. False: somebody
- * uses it, or it became dirty, and nothing changed. */
-static inline bool hold_freeze(struct folio *folio)
+/* Takes a folio with @refs references from the hands of everybody: its content is the caller's.
+ * False: somebody uses it, or it became dirty, and nothing changed. */
+static inline bool hold_freeze(struct folio *folio, uint64_t refs)
 {
     uint64_t seen = atomic_load_relaxed(&folio->hold), next;
     do {
-        if ((seen & HOLD_REFS_MASK) != HOLD_FREEZE_REFS ||
+        if ((seen & HOLD_REFS_MASK) != refs ||
             seen & (HOLD_READERS_MASK | HOLD_WRITER | HOLD_FROZEN))
             return false;
-        next = ((seen & HOLD_VERSION_MASK) + HOLD_VERSION) | HOLD_FROZEN | HOLD_FREEZE_REFS;
+        next = ((seen & HOLD_VERSION_MASK) + HOLD_VERSION) | HOLD_FROZEN | refs;
     } while (!atomic_cas_acq_rel(&folio->hold, &seen, next));
     if (MGLRU_LIKELY(!folio_test(folio, FOLIO_DIRTY | FOLIO_WRITEBACK)))
         return true;
-    /* Nobody changes the word of a frozen folio. */
-    atomic_store_release(&folio->hold, next & ~HOLD_FROZEN);
+    /* A cut may have dropped the index's reference meanwhile. */
+    atomic_and_acq_rel(&folio->hold, ~HOLD_FROZEN);
     return false;
 }
 

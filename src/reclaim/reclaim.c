@@ -48,6 +48,7 @@ void reclaim_count_scan(struct lruvec *lruvec, struct scan_control *sc, enum lru
                         unsigned long pages)
 {
     sc->nr_scanned += pages;
+    sc->outcome.scanned += pages;
     reclaim_count(lruvec->reclaim, &lruvec->reclaim->work, pages);
     if (!pages)
         return;
@@ -183,11 +184,15 @@ void reclaim_shrink_slab(struct lruvec *lruvec, struct scan_control *sc)
 static bool skip_protected(struct scan_control *sc, struct memcg *root, struct memcg *memcg)
 {
     memcg_protection_update(root, memcg);
-    if (memcg_below_min(sc->target, memcg))
+    unsigned long usage = (unsigned long)page_counter_read(&memcg->memory);
+    if (memcg_below_min(sc->target, memcg)) {
+        sc->outcome.protected += usage;
         return true;
+    }
     if (!memcg_below_low(sc->target, memcg))
         return false;
     if (!sc->low_reclaim) {
+        sc->outcome.protected += usage;
         sc->low_skipped = true;
         return true;
     }
@@ -288,6 +293,7 @@ static bool run_priorities(struct scan_control *sc)
         uint64_t work = atomic_load_relaxed(&sc->reclaim->work);
         bool all = walks_all(sc);
         sc->nr_scanned = 0;
+        sc->outcome = (struct reclaim_outcome){0};
         sc->hopeful = sc->proactive; /* may take anonymous pages against swappiness */
         for (unsigned node = 0; node < sc->reclaim->nodes; node++)
             shrink_node(sc, node);
@@ -320,28 +326,35 @@ static void init_control(struct scan_control *sc, struct reclaim *reclaim,
     };
 }
 
+/* The rounds after a first one that found nothing. */
+static void try_harder(struct scan_control *sc, bool hopeful)
+{
+    sc->full_walk = true;
+    if (hopeful)
+        run_priorities(sc);
+    if (!sc->nr_reclaimed && sc->skipped_deactivate) {
+        sc->force_deactivate = true;
+        sc->skipped_deactivate = false;
+        run_priorities(sc);
+    }
+    if (!sc->nr_reclaimed && sc->low_skipped) {
+        sc->force_deactivate = false;
+        sc->skipped_deactivate = false;
+        sc->low_reclaim = true;
+        sc->low_skipped = false;
+        run_priorities(sc);
+    }
+}
+
 unsigned long reclaim_run(struct reclaim *reclaim, const struct reclaim_request *request)
 {
     struct scan_control sc;
     init_control(&sc, reclaim, request);
     bool hopeful = run_priorities(&sc);
-    if (sc.nr_reclaimed)
-        return sc.nr_reclaimed;
-    sc.full_walk = true;
-    if (hopeful)
-        run_priorities(&sc);
-    if (!sc.nr_reclaimed && sc.skipped_deactivate) {
-        sc.force_deactivate = true;
-        sc.skipped_deactivate = false;
-        run_priorities(&sc);
-    }
-    if (!sc.nr_reclaimed && sc.low_skipped) {
-        sc.force_deactivate = false;
-        sc.skipped_deactivate = false;
-        sc.low_reclaim = true;
-        sc.low_skipped = false;
-        run_priorities(&sc);
-    }
+    if (!sc.nr_reclaimed)
+        try_harder(&sc, hopeful);
+    if (request->outcome)
+        *request->outcome = sc.outcome;
     return sc.nr_reclaimed;
 }
 

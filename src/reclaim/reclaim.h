@@ -18,10 +18,17 @@
 /* What one batch came to, in pages. The kernel counts more, to throttle who reclaims; here a write
  * takes no time (host->progress ends it between two priorities), so nothing waits. */
 struct scan_counts {
-    unsigned long busy;           /* shared caches: somebody read, wrote or pinned them */
     unsigned long unqueued_dirty; /* of files, and nobody writes them: all of them wakes flushers */
     unsigned long taken;
     unsigned long pageout;
+};
+
+/* Why a reclaim may have found too little, in pages. */
+struct reclaim_outcome {
+    unsigned long busy;      /* in use at that moment (shared caches) */
+    unsigned long dirty;     /* of files, to be written first */
+    unsigned long protected; /* of memcgs below their memory.min or memory.low */
+    unsigned long scanned;   /* looked at */
 };
 
 /* One reclaim run. Owned by the thread that reclaims, on its stack. */
@@ -51,6 +58,7 @@ struct scan_control {
     bool file_is_tiny;
     uint64_t cost[LRU_TYPES];
     struct scan_counts counts;
+    struct reclaim_outcome outcome;
     struct mm_walk walk; /* live while walk.lruvec is set */
 };
 
@@ -68,7 +76,8 @@ struct reclaim_request {
     unsigned long pages;
     bool may_swap;
     bool proactive;
-    int swappiness; /* proactive only; -1: the memcg's own */
+    int swappiness;                  /* proactive only; -1: the memcg's own */
+    struct reclaim_outcome *outcome; /* what was met, added up; NULL: nobody asks */
 };
 
 /* Creates the per-cache state. The tree's root memcg must exist; its lruvecs are made here. */

@@ -18,6 +18,8 @@ enum verdict { VERDICT_FREE, VERDICT_KEEP, VERDICT_ACTIVATE };
 static void count_io_state(struct scan_control *sc, const struct folio *folio)
 {
     bool dirty = folio_test(folio, FOLIO_DIRTY) && folio_type(folio) == LRU_TYPE_FILE;
+    if (dirty || folio_test(folio, FOLIO_WRITEBACK))
+        sc->outcome.dirty += (unsigned long)folio_pages(folio);
     if (dirty && !folio_test(folio, FOLIO_WRITEBACK))
         sc->counts.unqueued_dirty += (unsigned long)folio_pages(folio);
 }
@@ -69,7 +71,7 @@ static enum verdict judge(struct scan_control *sc, struct folio *folio)
     if (folio_test(folio, FOLIO_LOCKED | FOLIO_PINNED))
         return VERDICT_KEEP;
     if (sc->reclaim->shared && hold_busy(folio)) {
-        sc->counts.busy += (unsigned long)folio_pages(folio);
+        sc->outcome.busy += (unsigned long)folio_pages(folio);
         return VERDICT_KEEP;
     }
     if (!folio_evictable(folio))
@@ -129,7 +131,7 @@ unsigned long shrink_folios(struct scan_control *sc, struct list_node *folios,
         struct folio *folio = folio_of(pos);
         unsigned long pages = (unsigned long)folio_pages(folio);
         enum verdict verdict = judge(sc, folio);
-        if (verdict == VERDICT_FREE && reclaim->shared && !hold_freeze(folio))
+        if (verdict == VERDICT_FREE && reclaim->shared && !hold_freeze(folio, HOLD_ISOLATED_REFS))
             verdict = VERDICT_KEEP;
         if (verdict == VERDICT_FREE) {
             list_del(pos);

@@ -178,26 +178,15 @@ static void reparent(struct lruvec *child, struct lruvec *parent)
         adopt_list(parent, &parent->lists[l], &child->lists[l]);
 }
 
-/* Under the locks of both in a shared cache, child first. A folio that is isolated or waits in a
- * batch stays with the dying memcg, as do those that are charged to it until it is known to be
- * offline everywhere; reclaim of the parent visits that as any child. */
-static void reparent_locked(struct lruvec *child, struct lruvec *parent) MGLRU_NO_LOCK_ANALYSIS
-{
-    lruvec_lock(child);
-    if (child->reclaim->shared)
-        lock_spin_acquire_nested(&parent->lock);
-    reparent(child, parent);
-    lruvec_unlock(parent);
-    lruvec_unlock(child);
-}
-
 void reclaim_offline(struct reclaim *reclaim, struct memcg *memcg)
 {
     lru_batch_drain(reclaim);
     for (unsigned node = 0; node < reclaim->nodes; node++) {
         struct lruvec *lruvec = memcg_lruvec(memcg, node);
         memcg_lru_offline(lruvec);
-        if (reclaim->model->reparents_folios)
-            reparent_locked(lruvec, memcg_lruvec(memcg->parent, node));
+        /* In a shared cache folios wait in batches of other CPUs at any time: they stay with the
+         * dying memcg, which reclaim of the parent visits as any child. */
+        if (reclaim->model->reparents_folios && !reclaim->shared)
+            reparent(lruvec, memcg_lruvec(memcg->parent, node));
     }
 }

@@ -74,6 +74,13 @@ void cpu_claim(struct cpu_claims *claims)
     }
 }
 
+void cpu_claim_number(struct cpu_claims *claims, unsigned cpu)
+{
+    MGLRU_ASSERT(cpu < claims->count);
+    while (!try_claim(claims, cpu))
+        os_thread_yield();
+}
+
 void cpu_release(struct cpu_claims *claims)
 {
     unsigned cpu = cpu_current;

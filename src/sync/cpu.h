@@ -41,6 +41,9 @@ unsigned cpu_claims_count(const struct cpu_claims *claims);
  * not nest. Waits (yielding) while all are taken. */
 void cpu_claim(struct cpu_claims *claims);
 
+/* Claims the number @cpu, waiting for it. */
+void cpu_claim_number(struct cpu_claims *claims, unsigned cpu);
+
 /* Gives the number of this thread back. */
 void cpu_release(struct cpu_claims *claims);
 

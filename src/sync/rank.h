@@ -14,6 +14,8 @@
 #define RANK_TABLE(RANK_ROW)                                                                       \
     RANK_ROW(CONTROL, "control", "memcgs, mappings and files of one shared cache",                 \
              "outermost: one control call at a time, limits are enforced under it")                \
+    RANK_ROW(SYNC, "mapping sync", "one sync of one mapping at a time",                            \
+             "held while the store writes")                                                        \
     RANK_ROW(SWITCH, "lru switch", "turning MGLRU on and off, one writer at a time",               \
              "outermost: the switch takes every other lock of reclaim")                            \
     RANK_ROW(LIMIT, "memcg limits", "writes of limits of one tree",                                \
@@ -30,6 +32,8 @@
              "outside both lru locks of a reparenting")                                            \
     RANK_ROW(MAPPING, "mapping", "index, dirty pages and counts of one mapping with frames",       \
              "never together with an lru lock")                                                    \
+    RANK_ROW(DIRTY, "dirty mappings", "the list of mappings with dirty pages",                     \
+             "inside a mapping lock")                                                              \
     RANK_ROW(SHADOWS, "shadow leaves", "index leaves that hold shadow entries alone",              \
              "leaf of the mapping locks")                                                          \
     RANK_ROW(LRU, "lru", "lists, generations and sizes of one lruvec",                             \

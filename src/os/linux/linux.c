@@ -140,6 +140,13 @@ static void linux_wait(const void *word, uint32_t expected)
     syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, expected, NULL, NULL, 0);
 }
 
+static void linux_wait_for(const void *word, uint32_t expected, uint64_t timeout_ns)
+{
+    struct timespec timeout = {.tv_sec = (time_t)(timeout_ns / 1000000000u),
+                               .tv_nsec = (long)(timeout_ns % 1000000000u)};
+    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, expected, &timeout, NULL, 0);
+}
+
 static void linux_wake(const void *word, bool all)
 {
     syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, all ? INT_MAX : 1, NULL, NULL, 0);
@@ -190,6 +197,7 @@ static const struct os_ops linux_ops = {
     .thread_join = linux_thread_join,
     .thread_yield = linux_thread_yield,
     .wait = linux_wait,
+    .wait_for = linux_wait_for,
     .wake = linux_wake,
     .cpu_count = linux_cpu_count,
     .random_fill = linux_random_fill,

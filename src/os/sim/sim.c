@@ -37,7 +37,7 @@ struct os_thread {
     struct list_node link; /* on sim.threads, in order of creation */
     enum sim_state state;
     uint64_t wake_ns;               /* SLEEPING */
-    const void *word;               /* WAITING */
+    const void *word;               /* WAITING; SLEEPING: that ends the sleep too, or NULL */
     const struct os_thread *joined; /* JOINING */
     pthread_cond_t turn;
     pthread_t id;
@@ -137,6 +137,7 @@ static void sim_sleep_ns(uint64_t duration_ns)
 {
     pthread_mutex_lock(&sim.lock);
     sim.running->wake_ns = sim.now_ns + duration_ns;
+    sim.running->word = NULL;
     decide(sim.running, SLEEPING);
     pthread_mutex_unlock(&sim.lock);
 }
@@ -215,12 +216,27 @@ static void sim_wait(const void *word, uint32_t expected)
     pthread_mutex_unlock(&sim.lock);
 }
 
+/* A sleeper that a wake reaches as well. */
+static void sim_wait_for(const void *word, uint32_t expected, uint64_t timeout_ns)
+{
+    uint32_t value;
+    memcpy(&value, word, sizeof(value));
+    if (value != expected)
+        return;
+    pthread_mutex_lock(&sim.lock);
+    sim.running->word = word;
+    sim.running->wake_ns = sim.now_ns + timeout_ns;
+    decide(sim.running, SLEEPING);
+    pthread_mutex_unlock(&sim.lock);
+}
+
 static void sim_wake(const void *word, bool all)
 {
     struct list_node *pos;
     pthread_mutex_lock(&sim.lock);
     list_for_each (pos, &sim.threads) {
-        if (thread_of(pos)->state != WAITING || thread_of(pos)->word != word)
+        enum sim_state state = thread_of(pos)->state;
+        if ((state != WAITING && state != SLEEPING) || thread_of(pos)->word != word)
             continue;
         thread_of(pos)->state = RUNNABLE;
         if (!all)
@@ -293,6 +309,7 @@ static const struct os_ops sim_ops = {
     .thread_join = sim_thread_join,
     .thread_yield = sim_thread_yield,
     .wait = sim_wait,
+    .wait_for = sim_wait_for,
     .wake = sim_wake,
     .cpu_count = sim_cpu_count,
     .random_fill = sim_random_fill,

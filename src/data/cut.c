@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* Taking pages away: truncation, holes, dropping what is clean. */
+#include "data/data.h"
+
+#include <string.h>
+
+/* Bytes of the page at @bytes that lie beyond it become zeros, if the page is there. */
+static void zero_tail(struct data_map *map, uint64_t bytes)
+{
+    struct data *data = map->data;
+    uint64_t page = bytes >> data->frame_shift;
+    size_t frame = (size_t)1 << data->frame_shift, offset = (size_t)(bytes & (frame - 1));
+    for (;;) {
+        uint64_t seen;
+        rcu_enter();
+        const struct data_leaf *leaf = map_find(map, page);
+        uint64_t slot = map_slot(leaf, page);
+        struct folio *folio = slot_has_folio(slot) ? slot_get_folio(slot) : NULL;
+        enum hold_result result =
+            folio ? hold_write(data, folio, &leaf->slots[page % LEAF_PAGES], &seen) : HOLD_GONE;
+        rcu_leave();
+        if (result == HOLD_TAKEN) {
+            memset((char *)folio_data(data, folio) + offset, 0, frame - offset);
+            hold_end_write(data, folio);
+            return;
+        }
+        if (result == HOLD_BUSY)
+            hold_wait(folio, seen);
+        else if (!folio)
+            return;
+    }
+}
+
+int mglru_truncate(struct mglru_mapping *mapping, uint64_t bytes)
+{
+    struct data_map *map = mapping_map(mapping);
+    if (!map)
+        return MGLRU_EINVAL;
+    struct data *data = map->data;
+    const struct mglru_store_caps *caps = map->store ? mglru_store_caps(map->store) : NULL;
+    if (caps && caps->read_only)
+        return MGLRU_EPERM;
+    if (bytes > (caps ? caps->size_max : MGLRU_STORE_BYTES_MAX))
+        return MGLRU_ENOSPC;
+    uint64_t frame = UINT64_C(1) << data->frame_shift;
+    map_lock(map);
+    uint64_t before = atomic_load_relaxed(&map->bytes);
+    atomic_store_release(&map->bytes, bytes); /* pairs with readable */
+    if (!bytes)
+        map->failed = map->lost = false;
+    map_unlock(map);
+    if (bytes < before) {
+        page_cut(map, (bytes + frame - 1) >> data->frame_shift, UINT64_MAX >> data->frame_shift,
+                 false);
+        if (bytes & (frame - 1))
+            zero_tail(map, bytes);
+    }
+    flush_wait(map); /* writes in flight must not make the store longer again */
+    return map->store ? mglru_store_truncate(map->store, bytes) : MGLRU_OK;
+}
+
+/* Writes zeros over @bytes from @offset, which lie in one page. */
+static int write_zeros(struct mglru_file *file, uint64_t offset, uint64_t bytes)
+{
+    static const char zeros[4096];
+    while (bytes) {
+        size_t part = bytes < sizeof(zeros) ? (size_t)bytes : sizeof(zeros), done;
+        int error = mglru_write(file, offset, zeros, part, &done);
+        if (error)
+            return error;
+        offset += part;
+        bytes -= part;
+    }
+    return MGLRU_OK;
+}
+
+int mglru_punch(struct mglru_file *file, uint64_t offset, uint64_t bytes)
+{
+    struct data_map *map = mapping_map(file->mapping);
+    if (!map)
+        return MGLRU_EINVAL;
+    unsigned shift = map->data->frame_shift;
+    uint64_t frame = UINT64_C(1) << shift, size = atomic_load_acquire(&map->bytes);
+    if (offset >= size || !bytes)
+        return MGLRU_OK;
+    uint64_t end = bytes < size - offset ? offset + bytes : size;
+    uint64_t first = (offset + frame - 1) >> shift, last = end >> shift; /* whole: first..last-1 */
+    if (first >= last)
+        return write_zeros(file, offset, end - offset);
+    int error = write_zeros(file, offset, (first << shift) - offset);
+    if (!error)
+        error = write_zeros(file, last << shift, end - (last << shift));
+    if (error)
+        return error;
+    page_cut(map, first, last - 1, false);
+    flush_wait(map);
+    if (!map->store)
+        return MGLRU_OK;
+    error = mglru_store_punch(map->store, first << shift, (last - first) << shift);
+    return error == MGLRU_ENOTSUP ? write_zeros(file, first << shift, (last - first) << shift)
+                                  : error;
+}
+
+uint64_t mglru_drop(struct mglru_mapping *mapping, uint64_t offset, uint64_t bytes)
+{
+    struct data_map *map = mapping_map(mapping);
+    if (!map || !bytes)
+        return 0;
+    unsigned shift = map->data->frame_shift;
+    uint64_t end = offset + bytes - 1 >= offset ? offset + bytes - 1 : UINT64_MAX;
+    return page_cut(map, offset >> shift, end >> shift, true);
+}

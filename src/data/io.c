@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reading and writing by copying.
+ *
+ * A hit copies first and asks afterwards: it takes no reference, and touches no shared line but to
+ * mark a page that was not marked yet. What it copied counts if the slot still holds the folio and
+ * the folio's version did not move meanwhile (reclaim/hold.h); else it looks again. After some
+ * failures it joins the readers, which keeps the writers away.
+ */
+#include "data/data.h"
+
+#include <string.h>
+
+/* Copies that may come to nothing before a reader holds the page (chosen: a writer is quick). */
+#define COPY_TRIES 3
+
+struct span {
+    char *buffer;
+    size_t offset; /* in the page */
+    size_t bytes;
+};
+
+#ifdef RCU_TSAN
+/* A copy that a writer may overtake; what it got is thrown away then. This race is the design, and
+ * the only place where TSan may not look: the loop keeps its memcpy out of it as well. */
+__attribute__((no_sanitize("thread"))) static void copy_racy(char *to, const char *from, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        to[i] = ((const char *)from)[i];
+}
+#else
+static inline void copy_racy(char *to, const char *from, size_t n)
+{
+    memcpy(to, from, n);
+}
+#endif
+
+void page_count_hit(struct mglru_memcg *user)
+{
+    unsigned slot = slot_current();
+    if (MGLRU_LIKELY(slot < HIT_SLOTS - 1))
+        atomic_add_owner(&user->hit_slots[slot].hits, 1);
+    else
+        atomic_add_relaxed(&user->hit_slots[HIT_SLOTS - 1].hits, 1);
+}
+
+enum copied { COPIED, COPY_ABSENT, COPY_BUSY, COPY_MOVED };
+
+/* Tries to copy a page that is there. *@folio, *@seen: whom to wait for on COPY_BUSY. */
+static enum copied copy_hit(struct data_map *map, uint64_t page, const struct span *span,
+                            struct folio **folio, uint64_t *seen)
+{
+    const struct data *data = map->data;
+    enum copied result = COPY_ABSENT;
+    rcu_enter();
+    const struct data_leaf *leaf = map_find(map, page);
+    uint64_t slot = map_slot(leaf, page);
+    if (slot_has_folio(slot)) {
+        *folio = slot_get_folio(slot);
+        uint64_t before = *seen = hold_load(*folio);
+        if (MGLRU_LIKELY(!(before & (HOLD_WRITER | HOLD_FROZEN)))) {
+            copy_racy(span->buffer, (char *)folio_data(data, *folio) + span->offset, span->bytes);
+            atomic_fence_acquire(); /* pairs with the releases of hold_end_write and hold_freeze */
+            uint64_t after = atomic_load_relaxed(&(*folio)->hold);
+            bool same = !((before ^ after) & (HOLD_VERSION_MASK | HOLD_WRITER | HOLD_FROZEN)) &&
+                        atomic_load_relaxed(&leaf->slots[page % LEAF_PAGES]) == slot;
+            result = same ? COPIED : COPY_MOVED;
+        } else {
+            result = before & HOLD_FROZEN ? COPY_MOVED : COPY_BUSY;
+        }
+    }
+    rcu_leave();
+    return result;
+}
+
+/* The same as a reader that holds the page. */
+static enum copied copy_held(struct data_map *map, uint64_t page, const struct span *span,
+                             struct folio **folio, uint64_t *seen)
+{
+    struct data *data = map->data;
+    rcu_enter();
+    const struct data_leaf *leaf = map_find(map, page);
+    uint64_t slot = map_slot(leaf, page);
+    *folio = slot_has_folio(slot) ? slot_get_folio(slot) : NULL;
+    enum hold_result result =
+        *folio ? hold_read(data, *folio, &leaf->slots[page % LEAF_PAGES], seen) : HOLD_GONE;
+    rcu_leave();
+    if (result != HOLD_TAKEN)
+        return !*folio ? COPY_ABSENT : result == HOLD_BUSY ? COPY_BUSY : COPY_MOVED;
+    memcpy(span->buffer, (char *)folio_data(data, *folio) + span->offset, span->bytes);
+    hold_end_read(data, *folio);
+    return COPIED;
+}
+
+/* --- absent pages --------------------------------------------------------------------------- */
+
+static int fill(struct data_map *map, uint64_t first, struct folio **folios, uint32_t count)
+{
+    struct data *data = map->data;
+    size_t frame = (size_t)1 << data->frame_shift;
+    struct mglru_store_vec vec[FLUSH_PAGES];
+    for (uint32_t i = 0; i < count; i++) {
+        vec[i] = (struct mglru_store_vec){folio_data(data, folios[i]), frame};
+        if (!map->store)
+            memset(vec[i].frame, 0, frame);
+    }
+    return map->store ? mglru_store_read(map->store, first << data->frame_shift, vec, count) : 0;
+}
+
+/* Ends the fill of pages that the caller does not keep. */
+static void finish(struct data *data, struct folio **folios, uint32_t count, int error)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (error)
+            page_discard(data, folios[i]);
+        hold_end_write(data, folios[i]);
+    }
+}
+
+/* Pages that are worth reading when @page is absent: a window that grows while misses follow each
+ * other, one page otherwise. Several threads on one file may spoil each other's window, no more. */
+uint32_t page_window(struct mglru_file *file, uint64_t page)
+{
+    struct data *data = mapping_map(file->mapping)->data;
+    uint64_t expected = atomic_load_relaxed(&file->next_page);
+    uint32_t pages = atomic_load_relaxed(&file->window);
+    if (page == expected && data->readahead_pages > 1)
+        pages = pages < 2 ? 4 : pages * 2;
+    else
+        pages = 1;
+    if (pages > data->readahead_pages)
+        pages = data->readahead_pages ? data->readahead_pages : 1;
+    if (pages > FLUSH_PAGES)
+        pages = FLUSH_PAGES;
+    atomic_store_relaxed(&file->window, pages);
+    atomic_store_relaxed(&file->next_page, page + pages);
+    return pages;
+}
+
+int page_read_in(struct mglru_file *file, uint64_t page, uint32_t most, struct folio **out)
+{
+    struct data_map *map = mapping_map(file->mapping);
+    struct folio *folios[FLUSH_PAGES];
+    uint64_t end = (atomic_load_relaxed(&map->bytes) - 1) >> map->data->frame_shift;
+    uint32_t count = 0;
+    int error = 0;
+    *out = NULL;
+    while (count < most && (!count || page + count <= end)) {
+        error = page_make(file, page + count, count > 0, &folios[count]);
+        if (error || !folios[count])
+            break;
+        count++;
+    }
+    if (!count)
+        return error; /* 0: somebody else brings it */
+    error = fill(map, page, folios, count);
+    finish(map->data, folios + 1, count - 1, error);
+    atomic_add_relaxed(&file->memcg->pages_read, count);
+    if (error)
+        finish(map->data, folios, 1, error);
+    else
+        *out = folios[0];
+    return error;
+}
+
+static int read_absent(struct mglru_file *file, uint64_t page, const struct span *span, bool *done)
+{
+    struct data *data = mapping_map(file->mapping)->data;
+    struct folio *folio;
+    int error = page_read_in(file, page, page_window(file, page), &folio);
+    *done = folio != NULL;
+    if (!folio)
+        return error;
+    memcpy(span->buffer, (char *)folio_data(data, folio) + span->offset, span->bytes);
+    folio_mark_accessed(&data->cache->reclaim, folio);
+    hold_end_write(data, folio);
+    atomic_add_relaxed(&file->memcg->misses, 1);
+    return 0;
+}
+
+/* One page of a read. */
+static int read_page(struct mglru_file *file, uint64_t page, const struct span *span)
+{
+    struct data_map *map = mapping_map(file->mapping);
+    for (unsigned tries = 0;; tries++) {
+        struct folio *folio;
+        uint64_t seen;
+        enum copied copied = tries < COPY_TRIES ? copy_hit(map, page, span, &folio, &seen)
+                                                : copy_held(map, page, span, &folio, &seen);
+        if (MGLRU_LIKELY(copied == COPIED)) {
+            folio_mark_accessed(&map->data->cache->reclaim, folio);
+            page_count_hit(file->memcg);
+            return 0;
+        }
+        if (copied == COPY_BUSY) {
+            hold_wait(folio, seen);
+        } else if (copied == COPY_ABSENT) {
+            bool done;
+            int error = read_absent(file, page, span, &done);
+            if (error || done)
+                return error;
+        }
+    }
+}
+
+/* Cuts a range into pages. */
+static struct span next_span(const struct data *data, uint64_t at, char *buffer, size_t left)
+{
+    size_t frame = (size_t)1 << data->frame_shift;
+    size_t offset = (size_t)(at & (frame - 1));
+    return (struct span){buffer, offset, left < frame - offset ? left : frame - offset};
+}
+
+/* Bytes of the range that are readable. */
+static size_t readable(const struct data_map *map, uint64_t offset, size_t bytes)
+{
+    uint64_t size = atomic_load_acquire(&map->bytes); /* pairs with extend */
+    if (offset >= size)
+        return 0;
+    return bytes < size - offset ? bytes : (size_t)(size - offset);
+}
+
+int mglru_read(struct mglru_file *file, uint64_t offset, void *buffer, size_t bytes, size_t *done)
+{
+    struct data_map *map = mapping_map(file->mapping);
+    *done = 0;
+    if (MGLRU_UNLIKELY(!map))
+        return MGLRU_EINVAL;
+    size_t most = readable(map, offset, bytes);
+    while (*done < most) {
+        uint64_t at = offset + *done;
+        struct span span = next_span(map->data, at, (char *)buffer + *done, most - *done);
+        int error = read_page(file, at >> map->data->frame_shift, &span);
+        if (MGLRU_UNLIKELY(error))
+            return error;
+        *done += span.bytes;
+    }
+    return MGLRU_OK;
+}
+
+int mglru_peek(struct mglru_file *file, uint64_t offset, void *buffer, size_t bytes, size_t *done)
+{
+    struct data_map *map = mapping_map(file->mapping);
+    *done = 0;
+    if (!map)
+        return MGLRU_EINVAL;
+    size_t most = readable(map, offset, bytes);
+    while (*done < most) {
+        uint64_t at = offset + *done, seen;
+        struct span span = next_span(map->data, at, (char *)buffer + *done, most - *done);
+        struct folio *folio;
+        if (copy_hit(map, at >> map->data->frame_shift, &span, &folio, &seen) != COPIED)
+            break;
+        *done += span.bytes;
+    }
+    return MGLRU_OK;
+}
+
+int mglru_read_many(struct mglru_read_item *items, size_t count)
+{
+    int first_error = MGLRU_OK;
+    for (size_t i = 0; i < count; i++) {
+        struct mglru_read_item *item = &items[i];
+        item->error = mglru_read(item->file, item->offset, item->buffer, item->bytes, &item->done);
+        first_error = first_error ? first_error : item->error;
+    }
+    return first_error;
+}
+
+/* --- writing -------------------------------------------------------------------------------- */
+
+void map_extend(struct data_map *map, uint64_t bytes)
+{
+    map_lock(map);
+    if (bytes > atomic_load_relaxed(&map->bytes))
+        atomic_store_release(&map->bytes, bytes); /* pairs with readable */
+    map_unlock(map);
+}
+
+int page_hold_write(struct mglru_file *file, uint64_t page, bool overwrite, struct folio **out)
+{
+    struct data_map *map = mapping_map(file->mapping);
+    struct data *data = map->data;
+    for (;;) {
+        uint64_t seen;
+        rcu_enter();
+        const struct data_leaf *leaf = map_find(map, page);
+        uint64_t slot = map_slot(leaf, page);
+        struct folio *folio = slot_has_folio(slot) ? slot_get_folio(slot) : NULL;
+        enum hold_result result =
+            folio ? hold_write(data, folio, &leaf->slots[page % LEAF_PAGES], &seen) : HOLD_GONE;
+        rcu_leave();
+        if (result == HOLD_TAKEN) {
+            folio_mark_accessed(&data->cache->reclaim, folio);
+            page_count_hit(file->memcg);
+            *out = folio;
+            return 0;
+        }
+        if (result == HOLD_BUSY) {
+            hold_wait(folio, seen);
+            continue;
+        }
+        if (folio)
+            continue;
+        bool beyond = page << data->frame_shift >= atomic_load_relaxed(&map->bytes);
+        int error = overwrite || beyond ? page_make(file, page, false, out)
+                                        : page_read_in(file, page, 1, out);
+        if (error)
+            return error;
+        if (*out) {
+            if (beyond && !overwrite)
+                memset(folio_data(data, *out), 0, (size_t)1 << data->frame_shift);
+            folio_mark_accessed(&data->cache->reclaim, *out);
+            atomic_add_relaxed(&file->memcg->misses, 1);
+            return 0;
+        }
+    }
+}
+
+static int write_page(struct mglru_file *file, uint64_t page, const struct span *span)
+{
+    struct data_map *map = mapping_map(file->mapping);
+    struct data *data = map->data;
+    struct folio *folio;
+    bool whole = span->bytes == (size_t)1 << data->frame_shift;
+    int error = page_hold_write(file, page, whole, &folio);
+    if (error)
+        return error;
+    memcpy((char *)folio_data(data, folio) + span->offset, span->buffer, span->bytes);
+    map_extend(map, (page << data->frame_shift) + span->offset + span->bytes);
+    dirty_set(data, folio);
+    hold_end_write(data, folio);
+    flush_throttle(data, file->memcg);
+    return 0;
+}
+
+int mglru_write(struct mglru_file *file, uint64_t offset, const void *buffer, size_t bytes,
+                size_t *done)
+{
+    struct data_map *map = mapping_map(file->mapping);
+    *done = 0;
+    if (!map)
+        return MGLRU_EINVAL;
+    const struct mglru_store_caps *caps = map->store ? mglru_store_caps(map->store) : NULL;
+    uint64_t most = caps ? caps->size_max : MGLRU_STORE_BYTES_MAX;
+    if (caps && caps->read_only)
+        return MGLRU_EPERM;
+    if (offset > most || bytes > most - offset)
+        return MGLRU_ENOSPC;
+    while (*done < bytes) {
+        uint64_t at = offset + *done;
+        struct span span =
+            next_span(map->data, at, (char *)(uintptr_t)buffer + *done, bytes - *done);
+        int error = write_page(file, at >> map->data->frame_shift, &span);
+        if (error)
+            return error;
+        *done += span.bytes;
+    }
+    return MGLRU_OK;
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* Pins: pages that stay where they are while their pinner reads or changes them in place. */
+#include "data/data.h"
+
+#include <string.h>
+
+/* Joins the readers of a page; brings it when it is absent. */
+static int pin_read(struct mglru_file *file, uint64_t page, struct folio **out)
+{
+    struct data_map *map = mapping_map(file->mapping);
+    struct data *data = map->data;
+    for (;;) {
+        uint64_t seen;
+        rcu_enter();
+        const struct data_leaf *leaf = map_find(map, page);
+        uint64_t slot = map_slot(leaf, page);
+        struct folio *folio = slot_has_folio(slot) ? slot_get_folio(slot) : NULL;
+        enum hold_result result =
+            folio ? hold_read(data, folio, &leaf->slots[page % LEAF_PAGES], &seen) : HOLD_GONE;
+        rcu_leave();
+        if (result == HOLD_TAKEN) {
+            folio_mark_accessed(&data->cache->reclaim, folio);
+            page_count_hit(file->memcg);
+            *out = folio;
+            return 0;
+        }
+        if (result == HOLD_FULL)
+            return MGLRU_EBUSY;
+        if (result == HOLD_BUSY)
+            hold_wait(folio, seen);
+        if (folio)
+            continue;
+        int error = page_read_in(file, page, page_window(file, page), out);
+        if (error)
+            return error;
+        if (*out) {
+            folio_mark_accessed(&data->cache->reclaim, *out);
+            atomic_add_relaxed(&file->memcg->misses, 1);
+            hold_downgrade(*out);
+            return 0;
+        }
+    }
+}
+
+int mglru_pin(struct mglru_file *file, uint64_t page, enum mglru_pin_mode mode,
+              struct mglru_pin *pin)
+{
+    struct data_map *map = mapping_map(file->mapping);
+    *pin = (struct mglru_pin){.page = page, .mode = (uint32_t)mode};
+    if (!map || mode < MGLRU_PIN_READ || mode > MGLRU_PIN_OVERWRITE)
+        return MGLRU_EINVAL;
+    struct data *data = map->data;
+    const struct mglru_store_caps *caps = map->store ? mglru_store_caps(map->store) : NULL;
+    if (mode != MGLRU_PIN_READ && caps && caps->read_only)
+        return MGLRU_EPERM;
+    uint64_t bytes = mode == MGLRU_PIN_OVERWRITE ? (caps ? caps->size_max : MGLRU_STORE_BYTES_MAX)
+                                                 : atomic_load_acquire(&map->bytes);
+    if (page > (UINT64_MAX >> data->frame_shift) || page << data->frame_shift >= bytes)
+        return MGLRU_ERANGE;
+    struct folio *folio;
+    int error = mode == MGLRU_PIN_READ
+                    ? pin_read(file, page, &folio)
+                    : page_hold_write(file, page, mode == MGLRU_PIN_OVERWRITE, &folio);
+    if (error)
+        return error;
+    pin->folio = folio;
+    pin->data = folio_data(data, folio);
+    return MGLRU_OK;
+}
+
+int mglru_pin_many(struct mglru_file *file, const uint64_t *pages, size_t count,
+                   enum mglru_pin_mode mode, struct mglru_pin *pins)
+{
+    for (size_t i = 0; i < count; i++) {
+        int error = mglru_pin(file, pages[i], mode, &pins[i]);
+        if (!error)
+            continue;
+        while (i-- > 0)
+            mglru_unpin(&pins[i], MGLRU_UNPIN_CLEAN);
+        return error;
+    }
+    return MGLRU_OK;
+}
+
+static bool page_stands(const struct data_map *map, const struct folio *folio)
+{
+    rcu_enter();
+    bool stands = map_slot(map_find(map, folio->index), folio->index) == (uintptr_t)folio;
+    rcu_leave();
+    return stands;
+}
+
+void mglru_unpin(struct mglru_pin *pin, enum mglru_unpin_how how)
+{
+    struct folio *folio = pin->folio;
+    struct data_map *map = folio_map(folio);
+    struct data *data = map->data;
+    struct mglru_memcg *user = memcg_user(folio_lruvec(folio)->memcg);
+    *pin = (struct mglru_pin){.page = pin->page, .mode = pin->mode};
+    if (pin->mode == MGLRU_PIN_READ) {
+        hold_end_read(data, folio);
+        return;
+    }
+    if (how == MGLRU_UNPIN_DISCARD) {
+        page_discard(data, folio);
+    } else if (how == MGLRU_UNPIN_DIRTY) {
+        /* A page that was cut meanwhile is its pinner's own. */
+        if (page_stands(map, folio))
+            map_extend(map, (folio->index + 1) << data->frame_shift);
+        dirty_set(data, folio);
+    }
+    hold_end_write(data, folio);
+    if (how == MGLRU_UNPIN_DIRTY && map->store)
+        flush_throttle(data, user);
+}
+
+void mglru_prefetch(struct mglru_file *file, uint64_t offset, uint64_t bytes)
+{
+    struct data_map *map = mapping_map(file->mapping);
+    uint64_t size = map ? atomic_load_acquire(&map->bytes) : 0;
+    if (offset >= size || !bytes)
+        return;
+    unsigned shift = map->data->frame_shift;
+    uint64_t last = (bytes < size - offset ? offset + bytes - 1 : size - 1) >> shift;
+    for (uint64_t page = offset >> shift; page <= last;) {
+        uint64_t left = last - page + 1;
+        struct folio *folio;
+        rcu_enter();
+        bool there = slot_has_folio(map_slot(map_find(map, page), page));
+        rcu_leave();
+        if (there) {
+            page++;
+            continue;
+        }
+        uint32_t count = left < FLUSH_PAGES ? (uint32_t)left : FLUSH_PAGES;
+        if (page_read_in(file, page, count, &folio))
+            return;
+        if (folio)
+            hold_end_write(map->data, folio);
+        page++;
+    }
+}
