@@ -410,6 +410,14 @@ static void print_hunk(FILE *stream, const struct step *steps, uint32_t from, ui
         fprintf(stream, "%c%.*s\n", steps[i].kind, (int)steps[i].length, steps[i].text);
 }
 
+/* The name as version control knows it: what leads out of the build's folder is cut off. */
+static const char *shown_name(const char *name)
+{
+    while (strncmp(name, "../", 3) == 0 || strncmp(name, "./", 2) == 0)
+        name = strchr(name, '/') + 1;
+    return name;
+}
+
 /* Appends the diff of one file to @stream. */
 static int print_diff(FILE *stream, const struct source *source, const char *name)
 {
@@ -469,7 +477,7 @@ static int patch_file(const struct layout_suggestion *suggestion, const struct l
         if (same_file(suggestion->aligned[i].type, type))
             code = state_alignment(&source, &suggestion->aligned[i], error);
     if (code == MGLRU_OK)
-        code = print_diff(stream, &source, type->decl_file);
+        code = print_diff(stream, &source, shown_name(type->decl_file));
     unload(&source);
     return code;
 }

@@ -438,6 +438,27 @@ static bool tell_all(struct plan *plan)
     return sound;
 }
 
+/* What the fields cost each other where they are: for types that cannot be laid out anew. */
+static uint64_t weigh_as_is(const struct layout_map *map,
+                            const struct layout_conflict_options *options)
+{
+    uint64_t cost = 0;
+    for (size_t i = 0; i < map->field_count; i++)
+        for (size_t j = i + 1; layout_field_hot(&map->fields[i]) && j < map->field_count; j++) {
+            struct layout_pair pair;
+            uint64_t lines[2][2];
+            if (!layout_pair_judge(&map->fields[i], &map->fields[j], &pair))
+                continue;
+            layout_field_lines(&map->fields[i], options->line_bytes, options->base_bytes, lines[0]);
+            layout_field_lines(&map->fields[j], options->line_bytes, options->base_bytes, lines[1]);
+            uint64_t first = lines[0][0] > lines[1][0] ? lines[0][0] : lines[1][0];
+            uint64_t last = lines[0][1] < lines[1][1] ? lines[0][1] : lines[1][1];
+            if (last >= first)
+                cost += (last - first + 1) * layout_pair_cost(&pair);
+        }
+    return cost;
+}
+
 int layout_suggest(const struct layout_map *map, const struct layout_conflict_options *options,
                    struct layout_suggestions *suggestions)
 {
@@ -453,9 +474,10 @@ int layout_suggest(const struct layout_map *map, const struct layout_conflict_op
         code = search_begin(&plan->search, map, options, &plan->start);
     }
     if (code == MGLRU_OK) {
-        suggestions->residual = plan->start.residual;
-        suggestions->size_bytes = plan->start.size_bytes;
         suggestions->fixed = !plan->search.shape.structs[0].movable;
+        suggestions->residual =
+            suggestions->fixed ? weigh_as_is(map, options) : plan->start.residual;
+        suggestions->size_bytes = map->type->size_bytes;
         struct search_state *round = states + 3 * (FRONT + 1);
         find_luck(plan, &plan->start);
         if (plan->start.residual > 0 && !suggestions->fixed) {

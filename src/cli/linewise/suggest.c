@@ -45,8 +45,10 @@ static int print_patch(struct linewise_run *run, const struct layout_suggestions
     if (suggestions->count == 0)
         return LINEWISE_CLEAN;
     int code = layout_patch_make(&suggestions->items[0], &patch, &error);
+    /* Text that does not allow the move is input, not environment. */
+    int status = code == MGLRU_ENOTSUP ? LINEWISE_USAGE : linewise_status_of(code);
     if (code != MGLRU_OK)
-        return linewise_fail(syntax.command, linewise_status_of(code), "--patch: %s",
+        return linewise_fail(syntax.command, status, "--patch: %s",
                              error.text[0] != '\0' ? error.text : mglru_error_text(code));
     report_printf(&run->out, "%s", patch);
     free(patch);
