@@ -95,8 +95,8 @@ struct mglru_store_faulty_options {
                                    can be read until the power is cut, and no later sync saves it */
     uint32_t destage_ppm;       /* volatile_cache: after a change, one held page reaches the base */
     uint32_t page_bytes;        /* volatile_cache: unit held, a power of two 512..2^21; 0: 4096 */
-    uint32_t sector_bytes;      /* volatile_cache: torn at these, a power of two from 16 up to
-                                   page_bytes; 0: pages are never torn */
+    uint32_t sector_bytes;      /* torn at these, a power of two from 16 up to page_bytes; 0: with
+                                   volatile_cache pages are never torn, else at any byte */
 };
 
 /* What happened so far, in requests unless said. */

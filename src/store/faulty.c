@@ -141,29 +141,39 @@ static struct outcome transfer(struct faulty *faulty, const struct mglru_store_r
     return outcome;
 }
 
-/* A number of bytes from @least on and below what is left of @request, at a sector's border where
- * there is one. */
-static uint64_t part_of(const struct faulty *faulty, const struct mglru_store_request *request,
-                        uint64_t least)
+/*
+ * How much of @request is done before it stops: part of what is left, which ends where the drive
+ * may tear a page; all of it where there is no such place.
+ */
+static uint64_t part_of(const struct faulty *faulty, const struct mglru_store_request *request)
 {
-    uint64_t left = store_bytes_left(request);
-    uint64_t part = left > least ? least + roll(faulty, FAULT_PART) % (left - least) : left;
-    uint64_t sector = faulty->options.sector_bytes;
-    if (sector && part > sector)
-        part -= part % sector;
+    const struct mglru_store_faulty_options *options = &faulty->options;
+    uint64_t unit = options->sector_bytes     ? options->sector_bytes
+                    : options->volatile_cache ? options->page_bytes
+                                              : 1;
+    uint64_t start = request->offset + request->done, left = store_bytes_left(request);
+    uint64_t end = start + roll(faulty, FAULT_PART) % left;
+    end -= end % unit;
+    return end > start ? end - start : left;
+}
+
+/* Bytes of @request that are done in this go: all, unless it draws a short transfer. */
+static uint64_t limit_of(struct faulty *faulty, const struct mglru_store_request *request)
+{
+    if (!happens(faulty, FAULT_SHORT, faulty->options.short_ppm))
+        return UINT64_MAX;
+    uint64_t part = part_of(faulty, request);
+    faulty->counts.shorts += part < store_bytes_left(request);
     return part;
 }
 
 static struct outcome do_read(struct faulty *faulty, const struct mglru_store_request *request)
 {
-    const struct mglru_store_faulty_options *options = &faulty->options;
-    if (happens(faulty, FAULT_ERROR, options->read_error_ppm)) {
+    if (happens(faulty, FAULT_ERROR, faulty->options.read_error_ppm)) {
         faulty->counts.read_errors++;
         return (struct outcome){MGLRU_EIO, 0, 0};
     }
-    bool early = store_bytes_left(request) > 1 && happens(faulty, FAULT_SHORT, options->short_ppm);
-    faulty->counts.shorts += early;
-    return transfer(faulty, request, early ? part_of(faulty, request, 1) : UINT64_MAX);
+    return transfer(faulty, request, limit_of(faulty, request));
 }
 
 static struct outcome do_write(struct faulty *faulty, const struct mglru_store_request *request)
@@ -175,15 +185,11 @@ static struct outcome do_write(struct faulty *faulty, const struct mglru_store_r
     }
     if (happens(faulty, FAULT_ERROR, options->write_error_ppm)) {
         faulty->counts.write_errors++;
-        uint64_t part = part_of(faulty, request, 0);
-        struct outcome outcome = {MGLRU_EIO, 0, 0};
-        if (part)
-            outcome.moved = transfer(faulty, request, part).moved;
+        struct outcome outcome = transfer(faulty, request, part_of(faulty, request));
+        outcome.error = MGLRU_EIO;
         return outcome;
     }
-    bool early = store_bytes_left(request) > 1 && happens(faulty, FAULT_SHORT, options->short_ppm);
-    faulty->counts.shorts += early;
-    return transfer(faulty, request, early ? part_of(faulty, request, 1) : UINT64_MAX);
+    return transfer(faulty, request, limit_of(faulty, request));
 }
 
 static int do_sync(struct faulty *faulty)
@@ -462,8 +468,9 @@ int mglru_store_faulty_open(struct mglru_store *base,
         return error;
     struct mglru_store_caps caps = *below;
     caps.vec_max = PIECES;
-    if (full.volatile_cache)
-        caps.atomic_bytes = full.sector_bytes ? full.sector_bytes : full.page_bytes;
+    caps.atomic_bytes = full.sector_bytes     ? full.sector_bytes
+                        : full.volatile_cache ? full.page_bytes
+                                              : 0;
     error = mglru_store_create(&faulty_ops, &caps, faulty, out);
     if (error)
         faulty_close(faulty);
