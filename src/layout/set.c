@@ -14,7 +14,8 @@
 /* A kernel in an image in a compressed file. */
 #define PACKED_DEEP 3
 
-#define KERNEL_BTF "/sys/kernel/btf/vmlinux"
+#define KERNEL_BTF_FOLDER "/sys/kernel/btf/"
+#define KERNEL_BTF KERNEL_BTF_FOLDER "vmlinux"
 
 /* EM_386 and EM_68K align less than their integers are wide. */
 static uint32_t align_max_of(const struct elf *elf)
@@ -106,7 +107,9 @@ static int open_btf(struct layout_set *set, struct span own, struct elf *elf)
         if (code != MGLRU_OK)
             return code;
     }
-    if (source.base.bytes == 0 && (set->options.base != NULL || btf_needs_base(own))) {
+    /* Only what is a module by its looks is taken for one: other files may just be damaged. */
+    bool module = elf != NULL || strncmp(set->path, KERNEL_BTF, strlen(KERNEL_BTF_FOLDER)) == 0;
+    if (source.base.bytes == 0 && (set->options.base != NULL || (module && btf_needs_base(own)))) {
         int code = open_base(set, &source.base);
         if (code != MGLRU_OK)
             return code;
@@ -199,6 +202,7 @@ static void describe(struct layout_set *set)
     set->info.path = set->path;
     set->info.source = set->source_path != NULL ? set->source_path : set->path;
     set->info.text = set->reader->text;
+    set->info.note = set->reader->note;
     set->info.address_bytes = model->address_bytes;
     set->info.big_endian = strstr(set->reader->text, "big-endian") != NULL;
 }

@@ -45,6 +45,7 @@ struct layout_info {
     const char *path;   /* as opened */
     const char *source; /* file that the types came from: @path, or its separate debug file */
     const char *text;   /* "DWARF 5, x86-64, little-endian" */
+    const char *note;   /* what is missing, such as .dwo files; "": nothing */
     enum layout_format format;
     uint32_t address_bytes; /* 4 or 8 */
     bool big_endian;

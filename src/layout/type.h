@@ -99,6 +99,7 @@ struct layout_type {
     uint32_t decl_line;   /* 0: unknown */
     uint8_t align_source; /* enum layout_align_source */
     uint8_t kind;         /* enum layout_kind */
+    uint8_t levels;       /* of nested types below, at most LAYOUT_DEPTH_MAX */
     bool packed;          /* a member lies below its natural alignment */
     bool misses_members;  /* static members or parts whose offset is not constant (virtual bases)
                            * were left out */

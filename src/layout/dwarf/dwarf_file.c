@@ -308,8 +308,8 @@ static void describe(struct dwarf *dwarf)
              file->elf.big ? "big" : "little");
     if (dwarf->dwo_missing > 0)
         snprintf(dwarf->reader.note, sizeof(dwarf->reader.note),
-                 "%zu of its .dwo files are not there, such as %s", dwarf->dwo_missing,
-                 dwarf->dwo_example);
+                 "%zu .dwo file%s not there, such as %s: their types are missing",
+                 dwarf->dwo_missing, dwarf->dwo_missing == 1 ? " is" : "s are", dwarf->dwo_example);
 }
 
 /* Integers of 8 bytes lie on 4 on i386, those of 4 on 2 on m68k. */
@@ -338,7 +338,9 @@ int dwarf_open(struct elf *elf, bool search, struct layout_reader **reader,
                                   .align_max = align_max_of(elf),
                                   .keyed = true,
                                   .error = error};
-    int code = dwarf_file_add(dwarf, elf, NULL, false, &file);
+    /* A .dwo may be looked at by itself. */
+    bool split = !elf_has(elf, ".debug_info") && elf_has(elf, ".debug_info.dwo");
+    int code = dwarf_file_add(dwarf, elf, NULL, split, &file);
     if (code == MGLRU_OK && search)
         code = dwarf_open_others(dwarf, file);
     if (code != MGLRU_OK) {

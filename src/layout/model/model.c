@@ -359,9 +359,13 @@ static int count_members(struct model *model, struct layout_type *type)
         if (member->type == NULL)
             continue;
         total += member->type->total_count;
+        if (member->type->levels >= type->levels)
+            type->levels = (uint8_t)(member->type->levels + 1);
         if ((member->flags & LAYOUT_BASE) != 0 && member->type->misses_members)
             type->misses_members = true;
     }
+    if (type->levels > LAYOUT_DEPTH_MAX)
+        return model_damaged(model, "structs are nested more than %d deep", LAYOUT_DEPTH_MAX);
     if (total > LAYOUT_TOTAL_MAX)
         return model_damaged(model, "%s holds more than %u members", type->display,
                              LAYOUT_TOTAL_MAX);

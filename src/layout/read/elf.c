@@ -216,18 +216,16 @@ static enum unpack_format stream_of(const struct elf *elf, const struct elf_sect
     return format;
 }
 
-int elf_section(struct elf *elf, const char *name, struct span *span, struct layout_error *error)
+/* The bytes of one section, ready to be read. */
+static int ready_bytes(struct elf *elf, struct elf_section *section, struct span *span,
+                       struct layout_error *error)
 {
     char place[LAYOUT_ERROR_BYTES / 2];
-    *span = (struct span){elf->file.data, 0};
-    struct elf_section *section = find_any(elf, name);
-    if (section == NULL)
-        return MGLRU_OK;
     if (section->made.span.data != NULL) {
         *span = section->made.span;
         return MGLRU_OK;
     }
-    snprintf(place, sizeof(place), "%s: section %s", elf->path, name);
+    snprintf(place, sizeof(place), "%s: section %s", elf->path, section->name);
     if (!in_file(elf, section))
         return layout_fail(error, MGLRU_EINVAL,
                            "%s ends at byte %" PRIu64 ", the file has %zu: it is cut off", place,
@@ -242,6 +240,64 @@ int elf_section(struct elf *elf, const char *name, struct span *span, struct lay
     if (code == MGLRU_OK)
         *span = section->made.span.data != NULL ? section->made.span : raw;
     return code;
+}
+
+/* Appends @more to @whole, which owns its bytes. */
+static int append(struct blob *whole, struct span more)
+{
+    uint8_t *data = realloc((void *)whole->span.data, whole->span.bytes + more.bytes + 1);
+    if (data == NULL)
+        return MGLRU_ENOMEM;
+    memcpy(data + whole->span.bytes, more.data, more.bytes);
+    *whole = (struct blob){.span = {data, whole->span.bytes + more.bytes}, .owner = BLOB_ALLOCATED};
+    return MGLRU_OK;
+}
+
+/* Object files keep each type unit in a section of its own, all of one name: their bytes one after
+ * the other, kept with the first. */
+static int join(struct elf *elf, struct elf_section *first, struct layout_error *error)
+{
+    struct blob whole = {.owner = BLOB_ALLOCATED};
+    struct span part;
+    int code = MGLRU_OK;
+    for (size_t i = (size_t)(first - elf->sections); i < elf->section_count; i++) {
+        struct elf_section *one = &elf->sections[i];
+        if (one->type == SHT_NOBITS || strcmp(one->name, first->name) != 0)
+            continue;
+        code = ready_bytes(elf, one, &part, error);
+        if (code == MGLRU_OK && append(&whole, part) != MGLRU_OK)
+            code = layout_fail(error, MGLRU_ENOMEM, "%s: out of memory", elf->path);
+        if (code != MGLRU_OK) {
+            blob_free(&whole);
+            return code;
+        }
+        blob_free(&one->made);
+    }
+    first->made = whole;
+    return MGLRU_OK;
+}
+
+static bool is_alone(const struct elf *elf, const struct elf_section *first)
+{
+    for (size_t i = (size_t)(first - elf->sections) + 1; i < elf->section_count; i++)
+        if (elf->sections[i].type != SHT_NOBITS && elf->sections[i].size_bytes > 0 &&
+            strcmp(elf->sections[i].name, first->name) == 0)
+            return false;
+    return true;
+}
+
+int elf_section(struct elf *elf, const char *name, struct span *span, struct layout_error *error)
+{
+    *span = (struct span){elf->file.data, 0};
+    struct elf_section *section = find_any(elf, name);
+    if (section == NULL)
+        return MGLRU_OK;
+    if (elf->type == ET_REL && section->made.span.data == NULL && !is_alone(elf, section)) {
+        int code = join(elf, section, error);
+        if (code != MGLRU_OK)
+            return code;
+    }
+    return ready_bytes(elf, section, span, error);
 }
 
 const char *elf_machine_name(const struct elf *elf, char *text, size_t bytes)

@@ -244,6 +244,9 @@ int unpack(enum unpack_format format, struct span packed, struct blob *plain, co
         return layout_fail(error, code, "%s: out of memory while decompressing", name);
     if (code == MGLRU_EINVAL)
         return layout_fail(error, code, "%s: the compressed data is damaged or cut off", name);
+    if (format == UNPACK_NONE)
+        return layout_fail(error, MGLRU_EINVAL,
+                           "%s: no packed kernel lies where the image's header says", name);
     if (format == UNPACK_OTHER)
         return layout_fail(error, MGLRU_EINVAL,
                            "%s: compressed with bzip2, lzma or lzo; decompress it first", name);
