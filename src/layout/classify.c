@@ -285,7 +285,7 @@ static int walk_single(struct walk *walk, const struct place *place, const struc
     const struct layout_class_rule *rule =
         best_rule(walk, node->first, member, 0, place->inherited);
     bool deep = speaks_inside(walk, node->first, member) ||
-                (member->type != NULL && member->type->member_count > 0 &&
+                (rule == NULL && member->type != NULL && member->type->member_count > 0 &&
                  member->type->size_bytes > WHOLE_BYTES);
     if (!deep || place->depth >= LAYOUT_DEPTH_MAX) {
         struct layout_field field = field_of(place, node);

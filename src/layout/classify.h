@@ -2,8 +2,9 @@
 /*
  * A type joined with a class file: every field with its absolute place and its class.
  *
- * Idea: the class file decides how deep to look. A nested struct of more than 16 bytes, or one
- * about whose inside a statement speaks, is looked into; anything else is one field. An array is
+ * Idea: the class file decides how deep to look. A nested struct about whose inside a statement
+ * speaks is looked into, and one of more than 16 bytes about which nothing is said; anything else
+ * is one field. An array is
  * one field unless a statement speaks about some of its elements or about their inside.
  *
  * Which statement wins for a field: one about the field itself before one about a struct around it;
