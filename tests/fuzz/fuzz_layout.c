@@ -87,7 +87,7 @@ static void check_flat(const struct layout_type *type)
         check_text(leaf->path);
         MGLRU_CHECK(leaf->bit_offset + leaf->bit_extent <= type->size_bytes * 8);
         MGLRU_CHECK(leaf->nest < flat.nest_count);
-        if (leaf->bit_extent > 0)
+        if (leaf->bit_extent > 0 && leaf->bit_size > 0)
             MGLRU_CHECK(layout_leaf_touches(leaf, leaf->bit_offset / 8, leaf->bit_offset / 8));
     }
     for (size_t i = 1; i < flat.nest_count; i++)

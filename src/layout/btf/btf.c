@@ -109,12 +109,23 @@ static const char *read_header(struct span file, struct btf_part *part)
     return NULL;
 }
 
-static struct record read_record(const struct btf_part *part, uint32_t offset)
+static inline uint32_t word_at(const struct btf_part *part, size_t offset)
 {
-    struct record record = {.part = part, .at = bytes_from(part->types, offset, part->big)};
-    record.name = bytes_u32(&record.at);
-    uint32_t info = bytes_u32(&record.at);
-    record.ref = bytes_u32(&record.at);
+    uint32_t word;
+    memcpy(&word, part->types.data + offset, sizeof(word));
+    return part->big ? __builtin_bswap32(word) : word;
+}
+
+/* The record at @offset, whose head lies inside. */
+static inline struct record read_record(const struct btf_part *part, uint32_t offset)
+{
+    struct record record = {.part = part};
+    uint32_t info = word_at(part, offset + 4);
+    record.at = (struct bytes){.at = part->types.data + offset + RECORD_BYTES,
+                               .end = part->types.data + part->types.bytes,
+                               .big = part->big};
+    record.name = word_at(part, offset);
+    record.ref = word_at(part, offset + 8);
     record.kind = info >> 24 & 0x1f;
     record.count = info & 0xffff;
     record.flag = info >> 31 != 0;
@@ -122,7 +133,7 @@ static struct record read_record(const struct btf_part *part, uint32_t offset)
 }
 
 /* Bytes of the details behind a record's head. */
-static uint64_t detail_bytes(const struct record *record)
+static inline uint64_t detail_bytes(const struct record *record)
 {
     switch (record->kind) {
     case BTF_INT:
@@ -168,8 +179,11 @@ static const char *index_records(struct btf_part *part, uint32_t *where)
     return offset == part->types.bytes ? NULL : "is cut off in a type";
 }
 
-static const struct btf_part *part_of(const struct btf *btf, uint64_t id)
+static inline const struct btf_part *part_of(const struct btf *btf, uint64_t id)
 {
+    /* Mostly there is one; the last type's number is then the count. */
+    if (btf->part_count == 1)
+        return id - 1 < btf->parts[0].count ? &btf->parts[0] : NULL;
     for (unsigned i = 0; i < btf->part_count; i++) {
         const struct btf_part *part = &btf->parts[i];
         if (id >= part->first_id && id - part->first_id < part->count)
@@ -179,7 +193,7 @@ static const struct btf_part *part_of(const struct btf *btf, uint64_t id)
 }
 
 /* NULL: no such string. */
-static const char *string_at(const struct btf *btf, uint32_t offset)
+static inline const char *string_at(const struct btf *btf, uint32_t offset)
 {
     for (unsigned i = 0; i < btf->part_count; i++) {
         const struct btf_part *part = &btf->parts[i];
@@ -189,7 +203,7 @@ static const char *string_at(const struct btf *btf, uint32_t offset)
     return NULL;
 }
 
-static bool get_record(const struct btf *btf, uint64_t id, struct record *record)
+static inline bool get_record(const struct btf *btf, uint64_t id, struct record *record)
 {
     const struct btf_part *part = part_of(btf, id);
     if (part == NULL)
@@ -198,14 +212,14 @@ static bool get_record(const struct btf *btf, uint64_t id, struct record *record
     return true;
 }
 
-static bool has_ref(uint32_t kind)
+static inline bool has_ref(uint32_t kind)
 {
     return kind == BTF_PTR || (kind >= BTF_TYPEDEF && kind <= BTF_VAR) || kind == BTF_DECL_TAG ||
            kind == BTF_TYPE_TAG;
 }
 
 /* True when the record's own reference and name, and those of its details, exist. */
-static bool refers_well(const struct btf *btf, struct record record)
+static inline bool refers_well(const struct btf *btf, struct record record)
 {
     uint32_t ids = btf->parts[btf->part_count - 1].first_id + btf->parts[btf->part_count - 1].count;
     if (string_at(btf, record.name) == NULL || (has_ref(record.kind) && record.ref >= ids))
@@ -269,17 +283,27 @@ static uint8_t node_kind(const struct record *record)
     return record->kind == BTF_FWD && record->flag ? NODE_UNION : kinds[record->kind];
 }
 
+static int no_such(struct model *model, uint64_t id)
+{
+    return model_damaged(model,
+                         "type %" PRIu64 " is not there, or its name; of a kernel module give the"
+                         " kernel's own BTF with --btf-base",
+                         id);
+}
+
 static int get_node(struct model *model, uint64_t id, struct node *node)
 {
     struct btf *btf = model->reader;
     struct record record;
-    *node = (struct node){.kind = NODE_VOID};
+    node_clear(node);
     if (id == 0)
         return MGLRU_OK;
     if (!get_record(btf, id, &record))
-        return model_damaged(model, "there is no type %" PRIu64, id);
+        return no_such(model, id);
     node->kind = node_kind(&record);
     node->name = string_at(btf, record.name);
+    if (node->name == NULL)
+        return no_such(model, id);
     node->declared_only = record.kind == BTF_FWD;
     if (has_ref(record.kind)) {
         node->ref = record.ref;
@@ -325,13 +349,15 @@ static int get_members(struct model *model, uint64_t id, struct raw_members *mem
     struct btf *btf = model->reader;
     struct record record;
     if (!get_record(btf, id, &record))
-        return model_damaged(model, "there is no type %" PRIu64, id);
+        return no_such(model, id);
     bool is_struct = record.kind == BTF_STRUCT || record.kind == BTF_UNION;
     if (!is_struct && record.kind != BTF_FUNC_PROTO)
         return MGLRU_OK;
     for (uint32_t i = 0; i < record.count; i++) {
         struct raw_member member = {.name = string_at(btf, bytes_u32(&record.at))};
         member.type = bytes_u32(&record.at);
+        if (member.name == NULL)
+            return no_such(model, id);
         uint32_t place = is_struct ? bytes_u32(&record.at) : 0;
         member.bit_offset = record.flag ? place & 0xffffff : place;
         if (is_struct && record.flag && place >> 24 != 0) {
@@ -409,6 +435,15 @@ static uint32_t find_address_bytes(const struct btf *btf)
     return 8;
 }
 
+/* True when no string holds a control character. */
+static bool is_clean(struct span strings)
+{
+    size_t bad = 0;
+    for (size_t i = 0; i < strings.bytes; i++)
+        bad += (strings.data[i] < ' ' && strings.data[i] != '\0') || strings.data[i] == 0x7f;
+    return bad == 0;
+}
+
 /* Adds @file behind what is there. */
 static int add_part(struct btf *btf, struct span file, const char *path)
 {
@@ -427,13 +462,8 @@ static int add_part(struct btf *btf, struct span file, const char *path)
     if (wrong != NULL)
         return layout_fail(btf->model.error, MGLRU_EINVAL, "%s: damaged BTF: it %s (offset %u)",
                            path, wrong, where);
-    uint32_t bad = find_bad(btf);
-    if (bad != 0)
-        return layout_fail(btf->model.error, MGLRU_EINVAL,
-                           "%s: damaged BTF: type %u refers to a type or name that is not there;"
-                           " of a kernel module, give the kernel's own with --btf-base",
-                           path, bad);
     btf->model.bytes += part->types.bytes;
+    btf->model.clean_names = btf->model.clean_names && is_clean(part->strings);
     return MGLRU_OK;
 }
 
@@ -450,6 +480,7 @@ int btf_open(const struct btf_source *source, struct layout_reader **reader,
                                 .reader = btf,
                                 .path = source->path,
                                 .align_max = source->align_max,
+                                .clean_names = true,
                                 .error = error};
     int code = MGLRU_OK;
     if (source->base.bytes > 0)

@@ -184,7 +184,7 @@ static int get_node(struct model *model, uint64_t id, struct node *node)
 {
     struct dwarf *dwarf = model->reader;
     struct dwarf_entry entry;
-    *node = (struct node){.kind = NODE_VOID};
+    node_clear(node);
     if (id == 0)
         return MGLRU_OK;
     int code = read_definition(dwarf, id, &entry);

@@ -63,10 +63,10 @@ struct element {
     uint64_t named; /* node whose name is shown: inside the last array */
     uint64_t id;    /* the node that is left */
     struct node node;
-    uint64_t dims[MODEL_DIMS_MAX];
     uint32_t dim_count;
     uint32_t align_bytes; /* stated on the way; 0: not */
     uint16_t flags;
+    uint64_t dims[MODEL_DIMS_MAX]; /* dim_count of them */
 };
 
 static int add_dims(struct model *model, struct element *element)
@@ -89,7 +89,8 @@ static bool is_layer(const struct node *node)
 
 static int resolve(struct model *model, uint64_t id, struct element *element)
 {
-    *element = (struct element){.named = id, .id = id};
+    element->named = element->id = id;
+    element->dim_count = element->align_bytes = element->flags = 0;
     for (unsigned step = 0;; step++) {
         int code = model->ops->node(model, element->id, &element->node);
         if (code != MGLRU_OK)
@@ -199,8 +200,16 @@ static int element_size(struct model *model, struct element *element, struct lay
     return MGLRU_OK;
 }
 
+/* A name in the file stays there as long as the set; only control characters need a copy. */
 static const char *keep_name(struct model *model, const char *name)
 {
+    size_t length = 0;
+    if (model->clean_names)
+        return name;
+    while ((unsigned char)name[length] >= ' ' && name[length] != 0x7f)
+        length++;
+    if (name[length] == '\0')
+        return name;
     const char *kept = arena_string(&model->arena, name, strlen(name));
     if (kept == NULL)
         model_no_memory(model);
@@ -401,8 +410,8 @@ static int name_type(struct model *model, const struct node *node, struct layout
     } else {
         snprintf(text, sizeof(text), "%s {...}", kind);
     }
-    type->display = keep_name(model, text);
-    return type->display != NULL ? MGLRU_OK : MGLRU_ENOMEM;
+    type->display = arena_string(&model->arena, text, strlen(text));
+    return type->display != NULL ? MGLRU_OK : model_no_memory(model);
 }
 
 static uint64_t key_of(const struct node *node, const struct raw_members *members)

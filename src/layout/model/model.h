@@ -57,7 +57,6 @@ struct node {
     uint64_t name_token;  /* equal for equal names of one set; used in keys */
     uint64_t ref;         /* node that this is made of; 0: void */
     uint64_t size_bytes;
-    uint64_t dims[MODEL_DIMS_MAX]; /* of an array; 0: unknown or none */
     uint32_t dim_count;
     uint32_t align_bytes; /* stated; 0: not */
     uint32_t line;
@@ -69,7 +68,14 @@ struct node {
     bool is_float;
     bool is_complex;
     bool has_size;
+    uint64_t dims[MODEL_DIMS_MAX]; /* of an array, dim_count of them; 0: unknown or none */
 };
+
+/* Makes it a void, without touching the dims that it does not count. */
+static inline void node_clear(struct node *node)
+{
+    memset(node, 0, offsetof(struct node, dims));
+}
 
 /* A direct member as its reader sees it, or a parameter of a function. */
 struct raw_member {
@@ -111,6 +117,7 @@ struct model {
     uint32_t address_bytes;
     uint32_t align_max; /* largest natural alignment of an integer or float: 4 on i386 */
     bool keyed;         /* merge equal types by key */
+    bool clean_names;   /* no name in the file holds a control character */
     /* State of one thread. */
     struct arena arena;
     struct table by_id;

@@ -62,7 +62,9 @@ static int add_parameters(struct model *model, uint64_t id, struct text *text, u
     int code = model->ops->members(model, id, &parameters);
     append(text, "(");
     for (size_t i = 0; code == MGLRU_OK && i < parameters.count && !text->full; i++) {
-        struct text one = {0};
+        struct text one;
+        one.length = 0;
+        one.full = false;
         if (i > 0)
             append(text, ", ");
         if (i == PARAMETERS_SHOWN || deep >= PARAMETERS_DEEP) {
@@ -247,7 +249,9 @@ const char *model_name(struct model *model, uint64_t id)
     const char *known = table_get(&model->names, id);
     if (known != NULL)
         return known;
-    struct text text = {0};
+    struct text text;
+    text.length = 0;
+    text.full = false;
     if (spell(model, id, &text, 0) != MGLRU_OK)
         return NULL;
     const char *name = arena_string(&model->arena, text.at, text.length);
