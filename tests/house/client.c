@@ -3,6 +3,7 @@
 #include <mglru/cache.h>
 #include <mglru/control.h>
 #include <mglru/error.h>
+#include <mglru/stores.h>
 
 #include <string.h>
 
