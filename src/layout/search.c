@@ -10,6 +10,9 @@
 #include "base/check.h"
 #include "layout/grow.h"
 
+/* Neighbours weigh more than the way: more places than these no struct has. */
+#define AWKWARD_STEP SHAPE_BLOCKS_MAX
+
 /* First base and number of bases to look at. */
 static uint64_t base_count(const struct layout_conflict_options *options)
 {
@@ -153,7 +156,11 @@ static void apply_move(const struct search *search, const struct search_state *s
     next->moves[next->move_count++] = *move;
     for (uint16_t i = 0; i < move->count; i++)
         next->moved += search->shape.blocks[move->blocks[i]].member_count;
-    next->awkward += awkwardness(search, next, owner, place, move->count);
+    next->awkward += AWKWARD_STEP * awkwardness(search, next, owner, place, move->count);
+    uint32_t from = 0;
+    while (old[from] != move->blocks[0])
+        from++;
+    next->awkward += from > place ? from - place : place - from;
 }
 
 /* Where a search hands its results to. */
@@ -183,7 +190,7 @@ static bool try_places(struct search *search, const struct search_state *state,
             return false;
         apply_move(search, state, move, sink->next);
         sink->next->torn += torn;
-        sink->next->awkward += torn > 0;
+        sink->next->awkward += torn > 0 ? AWKWARD_STEP : 0;
         search_weigh(search, sink->next);
         if (sink->next->fresh == 0 && sink->next->residual < state->residual)
             sink->found(sink->context, sink->next);
@@ -233,16 +240,18 @@ void search_regroup(const struct search *search, struct search_state *state)
     }
 }
 
-/* Marks the blocks with a field that fights in the order @state. */
-static void mark_fights(struct search *search, const struct search_state *state)
+bool search_mark(struct search *search, const struct search_state *state)
 {
+    bool any = false;
     memset(search->fights, 0, SHAPE_BLOCKS_MAX * sizeof(*search->fights));
     place_all(search, &state->order);
     for (size_t i = 0; i < search->pair_count; i++)
         if (meet(search, search->pairs[i].first, search->pairs[i].second)) {
             search->fights[search->places[search->pairs[i].first].block] = true;
             search->fights[search->places[search->pairs[i].second].block] = true;
+            any = true;
         }
+    return any;
 }
 
 static bool move_fights(const struct search *search, const struct search_move *move)
@@ -302,7 +311,7 @@ bool search_moves(struct search *search, const struct search_state *from,
     struct sink sink = {.found = found, .context = context, .next = &next};
     if (from->move_count == SUGGEST_MOVES_MAX)
         return true;
-    mark_fights(search, from);
+    search_mark(search, from);
     for (uint32_t i = 0; i < search->shape.struct_count; i++) {
         const struct shape_struct *owner = &search->shape.structs[i];
         for (uint32_t j = 0; owner->movable && j < owner->block_count; j++)

@@ -36,7 +36,7 @@ struct search_state {
     uint64_t size_bytes;
     unsigned moved;   /* members */
     unsigned torn;    /* like neighbours that moved ones left behind: weighed as if moved too */
-    unsigned awkward; /* how ill the moved ones fit their new neighbours; breaks ties */
+    unsigned awkward; /* breaks ties: how ill the moved ones fit their new neighbours, how far */
     bool luck;
 };
 
@@ -70,6 +70,9 @@ void search_end(struct search *search);
 
 /* Weighs the order of @state. */
 void search_weigh(struct search *search, struct search_state *state);
+
+/* Marks in fights the blocks with a field that fights in the order @state. True: there are any. */
+bool search_mark(struct search *search, const struct search_state *state);
 
 /* What the fields inside struct @owner cost each other when it starts @base_bytes behind a line's
  * start, after search_weigh(). */

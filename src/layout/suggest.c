@@ -184,15 +184,16 @@ static void try_alignments(struct plan *plan, const struct search_state *from)
     if (from->stated_count == SUGGEST_ALIGNS_MAX)
         return;
     struct search_state *next = malloc(sizeof(*next));
+    bool fights = search_mark(search, from);
     for (uint32_t i = 0; next != NULL && i < search->shape.struct_count; i++) {
         const struct shape_struct *owner = &search->shape.structs[i];
         for (uint32_t j = 1; owner->movable && j < owner->block_count; j++) {
             uint32_t block = from->order.order[owner->first_block + j];
-            /* Of what is not hot an alignment would only shift the rest. */
-            if (search->kinds[block] == 0 || search->shape.blocks[block].child != 0 ||
-                search->shape.blocks[block].bits || search->shape.blocks[block].pinned ||
-                from->order.stated[block] != 0 || parts_lock(plan, from, i, j) ||
-                search->work > SUGGEST_WORK)
+            /* Of what is not hot, or does not fight, an alignment would only shift the rest. */
+            if (search->kinds[block] == 0 || (fights && !search->fights[block]) ||
+                search->shape.blocks[block].child != 0 || search->shape.blocks[block].bits ||
+                search->shape.blocks[block].pinned || from->order.stated[block] != 0 ||
+                parts_lock(plan, from, i, j) || search->work > SUGGEST_WORK)
                 continue;
             *next = *from;
             next->order.stated[block] = line;

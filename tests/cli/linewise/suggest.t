@@ -77,7 +77,7 @@ $ linewise suggest s.o --classes s.classes --patch | tee s.patch; patch -s -p1 <
 $ linewise suggest s.o --classes s.classes --patch
 # Where the text does not bear it out, nothing is written.
 $ printf 'struct t { int limit; long used; char room[64]; long end; } t;\n' >t.c; cc -g -c t.c; printf 't.limit: read\nt.used: atomic\nalloc t: 64\n' >t.classes; linewise suggest t.o --classes t.classes --patch 2>&1 | sed 's|: /[^ ]*/|: |'
-linewise suggest: --patch: t.c: members share a line, move them by hand: limit
+linewise suggest: --patch: t.c: members share a line, move them by hand: used
 $ linewise suggest libmemcg_node_0.so --classes memcg_node.classes --patch 2>&1 | sed 's|^.*/||'
 memcg_node.h: stands under another #if than its new neighbour: enabled
 $ mv s.c moved.c; printf 's.limit: read\ns.room: atomic\nalloc s: 64\n' >s2.classes; linewise suggest s.o --classes s2.classes --patch 2>&1 | sed 's|: [^ ]*/s.c|: s.c|'
