@@ -343,13 +343,28 @@ static void fit_members(struct layout_type *type, struct layout_member *members)
         }
 }
 
+/* Where the last bit of what a base itself holds lies in @type; its virtual bases lie elsewhere. */
+static uint64_t base_end(const struct layout_member *base)
+{
+    uint64_t end = 0;
+    for (uint32_t i = 0; base->type != NULL && i < base->type->member_count; i++) {
+        const struct layout_member *member = &base->type->members[i];
+        if (member->bit_offset + member->bit_size > end)
+            end = member->bit_offset + member->bit_size;
+    }
+    return base->dim_count == 0 ? base->bit_offset + end : UINT64_MAX;
+}
+
 static int check_members(struct model *model, const struct layout_type *type)
 {
     for (uint32_t i = 0; i < type->member_count; i++) {
         const struct layout_member *member = &type->members[i];
         uint64_t end;
-        if (!__builtin_add_overflow(member->bit_offset, member->bit_size, &end) &&
-            end <= type->size_bytes * 8)
+        bool fits = !__builtin_add_overflow(member->bit_offset, member->bit_size, &end) &&
+                    end <= type->size_bytes * 8;
+        if (fits && (member->flags & LAYOUT_BASE) != 0)
+            fits = base_end(member) <= type->size_bytes * 8;
+        if (fits)
             continue;
         return model_damaged(model,
                              "member %s of %s is %" PRIu64 " bits long at bit %" PRIu64
