@@ -283,7 +283,11 @@ static int fill_member(struct model *model, const struct raw_member *raw,
         code = element_size(model, &element, member);
     if (code != MGLRU_OK)
         return code;
-    if ((raw->flags & LAYOUT_BITFIELD) != 0)
+    bool bits = (raw->flags & LAYOUT_BITFIELD) != 0;
+    if (bits && (member->type != NULL || member->dim_count > 0))
+        return model_damaged(model, "bit-field %s is a struct or an array",
+                             member->name != NULL ? member->name : "without a name");
+    if (bits)
         member->bit_size = raw->bit_size;
     else if (!total_bits(member, &member->bit_size))
         return model_damaged(model, "member %s has an impossible size",
