@@ -238,7 +238,8 @@ int page_read_in(struct mglru_file *file, uint64_t page, uint32_t most, struct f
 /* Becomes the writer of @page, brought if absent; @overwrite: without content. */
 int page_hold_write(struct mglru_file *file, uint64_t page, bool overwrite, struct folio **out);
 uint32_t page_window(struct mglru_file *file, uint64_t page);
-void page_count_hit(struct mglru_memcg *user);
+/* Adds to the hits of the memcg; a negative amount corrects what this thread has added. */
+void page_count_hits(struct mglru_memcg *user, uint64_t hits);
 /* The mapping is readable up to @bytes at least. */
 void map_extend(struct data_map *map, uint64_t bytes);
 /* The writer of @folio takes it out of its mapping, if it still stands there. */

@@ -35,13 +35,13 @@ static inline void copy_racy(char *to, const char *from, size_t n)
 }
 #endif
 
-void page_count_hit(struct mglru_memcg *user)
+void page_count_hits(struct mglru_memcg *user, uint64_t hits)
 {
     unsigned slot = slot_current();
     if (MGLRU_LIKELY(slot < HIT_SLOTS - 1))
-        atomic_add_owner(&user->hit_slots[slot].hits, 1);
+        atomic_add_owner(&user->hit_slots[slot].hits, hits);
     else
-        atomic_add_relaxed(&user->hit_slots[HIT_SLOTS - 1].hits, 1);
+        atomic_add_relaxed(&user->hit_slots[HIT_SLOTS - 1].hits, hits);
 }
 
 enum copied { COPIED, COPY_ABSENT, COPY_BUSY, COPY_MOVED };
@@ -189,7 +189,7 @@ static int read_page(struct mglru_file *file, uint64_t page, const struct span *
                                                 : copy_held(map, page, span, &folio, &seen);
         if (MGLRU_LIKELY(copied == COPIED)) {
             folio_mark_accessed(&map->data->cache->reclaim, folio);
-            page_count_hit(file->memcg);
+            page_count_hits(file->memcg, 1);
             return 0;
         }
         if (copied == COPY_BUSY) {
@@ -256,17 +256,6 @@ int mglru_peek(struct mglru_file *file, uint64_t offset, void *buffer, size_t by
     return MGLRU_OK;
 }
 
-int mglru_read_many(struct mglru_read_item *items, size_t count)
-{
-    int first_error = MGLRU_OK;
-    for (size_t i = 0; i < count; i++) {
-        struct mglru_read_item *item = &items[i];
-        item->error = mglru_read(item->file, item->offset, item->buffer, item->bytes, &item->done);
-        first_error = first_error ? first_error : item->error;
-    }
-    return first_error;
-}
-
 /* --- writing -------------------------------------------------------------------------------- */
 
 void map_extend(struct data_map *map, uint64_t bytes)
@@ -292,7 +281,7 @@ int page_hold_write(struct mglru_file *file, uint64_t page, bool overwrite, stru
         rcu_leave();
         if (result == HOLD_TAKEN) {
             folio_mark_accessed(&data->cache->reclaim, folio);
-            page_count_hit(file->memcg);
+            page_count_hits(file->memcg, 1);
             *out = folio;
             return 0;
         }

@@ -20,7 +20,7 @@ static int pin_read(struct mglru_file *file, uint64_t page, struct folio **out)
         rcu_leave();
         if (result == HOLD_TAKEN) {
             folio_mark_accessed(&data->cache->reclaim, folio);
-            page_count_hit(file->memcg);
+            page_count_hits(file->memcg, 1);
             *out = folio;
             return 0;
         }
