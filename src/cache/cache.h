@@ -67,16 +67,16 @@ struct mglru_memcg {
     _Atomic uint64_t pages_read;
     _Atomic uint64_t shared_dirty; /* dirty pages of a shared cache */
     _Atomic uint64_t shared_aged;
-    _Atomic uint64_t verdict[4];        /* pinned, dirty, protected, scanned at the last OOM */
-    struct mm *mm;                      /* its processes; NULL before the first mapping */
-    bool ran;                           /* had an access */
-    uint64_t aged;                      /* youngest generations created */
-    int64_t kernel_bytes;               /* small objects charged */
-    long kernel_pages;                  /* pages charged for them */
-    long table_pages;                   /* page tables */
-    long fixed_pages;                   /* kernel_charge FIXED */
-    long slab_lag;                      /* bytes not yet in the slab counter */
-    struct list_node shadow_leaves;     /* index leaves with shadows alone, oldest first */
+    _Atomic uint64_t verdict[4];    /* pinned, dirty, protected, scanned at the last OOM */
+    struct mm *mm;                  /* its processes; NULL before the first mapping */
+    bool ran;                       /* had an access */
+    uint64_t aged;                  /* youngest generations created */
+    int64_t kernel_bytes;           /* small objects charged */
+    long kernel_pages;              /* pages charged for them */
+    long table_pages;               /* page tables */
+    long fixed_pages;               /* kernel_charge FIXED */
+    long slab_lag;                  /* bytes not yet in the slab counter */
+    struct list_node shadow_leaves; /* index leaves with shadows alone, oldest first */
     unsigned long shadow_leaf_count;
     unsigned long dirty_pages; /* file pages */
     struct list_node files;    /* struct mglru_file, by memcg_link */
@@ -114,9 +114,9 @@ struct mglru_file {
     long kernel_bytes; /* small objects charged for it */
     struct readahead readahead;
     /* Of a shared cache: any thread. */
-    _Atomic uint64_t next_page;    /* where a sequential reader misses next */
-    _Atomic uint32_t window;       /* pages that the last miss brought */
-    _Atomic uint32_t errors_told;  /* errors of the mapping that this file's syncs have returned */
+    _Atomic uint64_t next_page;   /* where a sequential reader misses next */
+    _Atomic uint32_t window;      /* pages that the last miss brought */
+    _Atomic uint32_t errors_told; /* errors of the mapping that this file's syncs have returned */
     struct list_node memcg_link;
     struct list_node cache_link;
 };
