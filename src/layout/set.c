@@ -108,7 +108,8 @@ static int open_btf(struct layout_set *set, struct span own, struct elf *elf)
             return code;
     }
     /* Only what is a module by its looks is taken for one: other files may just be damaged. */
-    bool module = elf != NULL || strncmp(set->path, KERNEL_BTF, strlen(KERNEL_BTF_FOLDER)) == 0;
+    bool module = elf != NULL || (strcmp(set->path, KERNEL_BTF) != 0 &&
+                                  strncmp(set->path, KERNEL_BTF, strlen(KERNEL_BTF_FOLDER)) == 0);
     if (source.base.bytes == 0 && (set->options.base != NULL || (module && btf_needs_base(own)))) {
         int code = open_base(set, &source.base);
         if (code != MGLRU_OK)

@@ -2,8 +2,7 @@
 /* The table of types; see types.h. */
 #include "report/types.h"
 
-#include <inttypes.h>
-#include <stdio.h>
+#include <string.h>
 
 #include "report/json_stream.h"
 #include "report/number.h"
@@ -13,13 +12,61 @@ static uint64_t line_count(const struct report_types *types, const struct layout
     return (type->size_bytes + types->line_bytes - 1) / types->line_bytes;
 }
 
-/* "12", or "12+3b" with unused bits. */
-static void amount(uint64_t bytes, uint64_t bits, char *text, size_t size)
+#define ROW_BYTES 256
+
+/* A row under construction: a kernel has 10,000, and printf would cost as much as finding them. */
+struct row {
+    char text[ROW_BYTES];
+    size_t used;
+};
+
+static size_t write_number(char *end, uint64_t number)
 {
-    if (bits > 0)
-        snprintf(text, size, "%" PRIu64 "+%" PRIu64 "b", bytes, bits);
-    else
-        snprintf(text, size, "%" PRIu64, bytes);
+    size_t length = 0;
+    do {
+        *--end = (char)('0' + number % 10);
+        number /= 10;
+        length++;
+    } while (number != 0);
+    return length;
+}
+
+/* "12", or "12+3b" with unused @bits, at the right end of @width columns and a blank. */
+static void put_amount(struct row *row, unsigned width, uint64_t bytes, uint64_t bits)
+{
+    char text[64];
+    size_t length = 0;
+    if (bits > 0) {
+        text[sizeof(text) - 1] = 'b';
+        length = 1 + write_number(text + sizeof(text) - 1, bits);
+        length++;
+        text[sizeof(text) - length] = '+';
+    }
+    length += write_number(text + sizeof(text) - length, bytes);
+    for (size_t i = length; i < width; i++)
+        row->text[row->used++] = ' ';
+    memcpy(row->text + row->used, text + sizeof(text) - length, length);
+    row->used += length;
+    row->text[row->used++] = ' ';
+}
+
+static void put_row(struct report_out *out, const struct report_types *types,
+                    const struct layout_type *type)
+{
+    struct layout_summary summary;
+    struct row row;
+    row.used = 0;
+    layout_summarise(type, &summary);
+    put_amount(&row, 9, type->size_bytes, 0);
+    put_amount(&row, 7, line_count(types, type), 0);
+    put_amount(&row, 6, type->align_bytes, 0);
+    put_amount(&row, 6, summary.holes + summary.bit_holes, 0);
+    put_amount(&row, 9, summary.hole_bytes, summary.bit_hole_bits);
+    put_amount(&row, 8, summary.padding_bytes, summary.bit_padding);
+    row.text[row.used++] = ' ';
+    report_write(out, row.text, row.used);
+    report_write(out, type->display, strlen(type->display));
+    report_write(out, "\n", 1);
 }
 
 void report_types_text(struct report_out *out, const struct report_types *types)
@@ -31,17 +78,8 @@ void report_types_text(struct report_out *out, const struct report_types *types)
                   total);
     report_printf(out, "%9s %7s %6s %6s %9s %8s  %s\n", "size", "lines", "align", "holes", "unused",
                   "padding", "type");
-    for (size_t i = 0; i < types->count; i++) {
-        const struct layout_type *type = types->types[i];
-        struct layout_summary summary;
-        char unused[48], padding[48];
-        layout_summarise(type, &summary);
-        amount(summary.hole_bytes, summary.bit_hole_bits, unused, sizeof(unused));
-        amount(summary.padding_bytes, summary.bit_padding, padding, sizeof(padding));
-        report_printf(out, "%9" PRIu64 " %7" PRIu64 " %6u %6u %9s %8s  %s\n", type->size_bytes,
-                      line_count(types, type), type->align_bytes, summary.holes + summary.bit_holes,
-                      unused, padding, type->display);
-    }
+    for (size_t i = 0; i < types->count; i++)
+        put_row(out, types, types->types[i]);
 }
 
 void report_types_json(struct report_out *out, const struct report_types *types)

@@ -491,6 +491,8 @@ int btf_open(const struct btf_source *source, struct layout_reader **reader,
         close_reader(&btf->reader);
         return code;
     }
+    if (btf->part_count > 1)
+        btf->model.hint = "; is the base that of the kernel that the module was built for?";
     uint32_t address = source->address_bytes;
     btf->model.address_bytes = address != 0 ? address : find_address_bytes(btf);
     snprintf(btf->reader.text, sizeof(btf->reader.text), "BTF, %u-bit, %s-endian%s",

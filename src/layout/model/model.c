@@ -25,8 +25,8 @@ int model_damaged(struct model *model, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
-    return layout_fail(model->error, MGLRU_EINVAL, "%s: damaged debug information: %s", model->path,
-                       text);
+    return layout_fail(model->error, MGLRU_EINVAL, "%s: damaged debug information: %s%s",
+                       model->path, text, model->hint != NULL ? model->hint : "");
 }
 
 int model_no_memory(struct model *model)
@@ -408,6 +408,20 @@ static enum layout_kind kind_of(const struct node *node)
                                       : LAYOUT_STRUCT;
 }
 
+/* "struct foo". */
+static int join_display(struct model *model, const char *kind, struct layout_type *type)
+{
+    size_t word = strlen(kind), length = strlen(type->name);
+    char *display = arena_text(&model->arena, word + 1 + length);
+    if (display == NULL)
+        return model_no_memory(model);
+    memcpy(display, kind, word);
+    display[word] = ' ';
+    memcpy(display + word + 1, type->name, length + 1);
+    type->display = display;
+    return MGLRU_OK;
+}
+
 static int name_type(struct model *model, const struct node *node, struct layout_type *type)
 {
     char text[MODEL_NAME_MAX + 512];
@@ -421,7 +435,7 @@ static int name_type(struct model *model, const struct node *node, struct layout
         type->name = keep_name(model, node->name);
         if (type->name == NULL)
             return MGLRU_ENOMEM;
-        snprintf(text, sizeof(text), "%s %s", kind, type->name);
+        return join_display(model, kind, type);
     } else if (file != NULL) {
         const char *slash = strrchr(file, '/');
         snprintf(text, sizeof(text), "%s {...} at %.200s:%u", kind, slash ? slash + 1 : file,

@@ -114,6 +114,7 @@ struct model {
     const struct model_ops *ops;
     void *reader;
     const char *path; /* begins messages */
+    const char *hint; /* ends those about damage; NULL: none */
     uint32_t address_bytes;
     uint32_t align_max; /* largest natural alignment of an integer or float: 4 on i386 */
     bool keyed;         /* merge equal types by key */

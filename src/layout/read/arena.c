@@ -55,6 +55,11 @@ void *arena_alloc(struct arena *arena, size_t bytes)
     return carve(arena, bytes, 8);
 }
 
+char *arena_text(struct arena *arena, size_t length)
+{
+    return carve(arena, length + 1, 1);
+}
+
 /* As in the table: control characters count as '?'. */
 static uint64_t hash_text(const char *text, size_t length)
 {

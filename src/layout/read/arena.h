@@ -25,6 +25,9 @@ struct arena {
 /* Zeroed memory, aligned for any type here; NULL: out of memory. A zeroed arena is an empty one. */
 void *arena_alloc(struct arena *arena, size_t bytes);
 
+/* Room for @length characters and a NUL, all zero. NULL: out of memory. */
+char *arena_text(struct arena *arena, size_t length);
+
 /* @length bytes of @text as a string with control characters shown as '?', the same pointer for the
  * same text. NULL: out of memory. */
 const char *arena_string(struct arena *arena, const char *text, size_t length);
