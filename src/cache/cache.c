@@ -86,9 +86,10 @@ static void release_memcg(struct memcg *memcg, void *context)
 
 int cache_memcg_attach(struct mglru_cache *cache, struct memcg *memcg)
 {
-    struct mglru_memcg *user = calloc(1, sizeof(*user));
+    struct mglru_memcg *user = aligned_alloc(64, sizeof(*user));
     if (!user)
         return MGLRU_ENOMEM;
+    memset(user, 0, sizeof(*user));
     if (cache_is_shared(cache)) {
         size_t bytes = HIT_SLOTS * sizeof(*user->hit_slots);
         user->hit_slots = aligned_alloc(64, bytes);

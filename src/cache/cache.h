@@ -59,24 +59,27 @@ struct hit_slot {
 };
 
 struct mglru_memcg {
+    /* Fixed at creation: read by every hit. */
     struct mglru_cache *cache;
     struct memcg *memcg;
-    struct mglru_counts counts; /* of this memcg alone; of shared caches the atomic ones below */
     struct hit_slot *hit_slots; /* [HIT_SLOTS]; NULL in a cache of one thread */
-    _Atomic uint64_t misses;
+    /* A shared cache: written by misses, writers and reclaim on any CPU. */
+    _Alignas(64) _Atomic uint64_t misses;
     _Atomic uint64_t pages_read;
-    _Atomic uint64_t shared_dirty; /* dirty pages of a shared cache */
+    _Atomic uint64_t shared_dirty; /* dirty pages */
     _Atomic uint64_t shared_aged;
-    _Atomic uint64_t verdict[4];    /* pinned, dirty, protected, scanned at the last OOM */
-    struct mm *mm;                  /* its processes; NULL before the first mapping */
-    bool ran;                       /* had an access */
-    uint64_t aged;                  /* youngest generations created */
-    int64_t kernel_bytes;           /* small objects charged */
-    long kernel_pages;              /* pages charged for them */
-    long table_pages;               /* page tables */
-    long fixed_pages;               /* kernel_charge FIXED */
-    long slab_lag;                  /* bytes not yet in the slab counter */
-    struct list_node shadow_leaves; /* index leaves with shadows alone, oldest first */
+    _Atomic uint64_t verdict[4]; /* pinned, dirty, protected, scanned at the last OOM */
+    /* A cache of one thread, and control calls. */
+    _Alignas(64) struct mglru_counts counts; /* of this memcg alone */
+    struct mm *mm;                           /* its processes; NULL before the first mapping */
+    bool ran;                                /* had an access */
+    uint64_t aged;                           /* youngest generations created */
+    int64_t kernel_bytes;                    /* small objects charged */
+    long kernel_pages;                       /* pages charged for them */
+    long table_pages;                        /* page tables */
+    long fixed_pages;                        /* kernel_charge FIXED */
+    long slab_lag;                           /* bytes not yet in the slab counter */
+    struct list_node shadow_leaves;          /* index leaves with shadows alone, oldest first */
     unsigned long shadow_leaf_count;
     unsigned long dirty_pages; /* file pages */
     struct list_node files;    /* struct mglru_file, by memcg_link */
@@ -107,19 +110,26 @@ struct readahead {
     bool has_prev;
 };
 
+_Static_assert(offsetof(struct mglru_memcg, misses) == 64,
+               "what misses write is not on the line that every hit reads");
+
 struct mglru_file {
+    /* Fixed when opened: read by every call. */
     struct mglru_mapping *mapping;
     struct mglru_memcg *memcg;
     struct vma *vma;   /* NULL before the first access through the mapping */
     long kernel_bytes; /* small objects charged for it */
     struct readahead readahead;
-    /* Of a shared cache: any thread. */
-    _Atomic uint64_t next_page;   /* where a sequential reader misses next */
-    _Atomic uint32_t window;      /* pages that the last miss brought */
+    /* A shared cache: written by misses and syncs of any thread. */
+    _Alignas(64) _Atomic uint64_t next_page; /* where a sequential reader misses next */
+    _Atomic uint32_t window;                 /* pages that the last miss brought */
     _Atomic uint32_t errors_told; /* errors of the mapping that this file's syncs have returned */
     struct list_node memcg_link;
     struct list_node cache_link;
 };
+
+_Static_assert(offsetof(struct mglru_file, next_page) % 64 == 0,
+               "a miss of one thread does not slow the hits of the others");
 
 /* What makes a cache shared: given by data/, which calls down; NULL for a cache of one thread. */
 struct cache_shared {

@@ -392,9 +392,10 @@ int mglru_file_open(struct mglru_mapping *mapping, struct mglru_memcg *user,
     *out = NULL;
     if (!mapping || !user || mapping->cache != user->cache)
         return MGLRU_EINVAL;
-    struct mglru_file *file = calloc(1, sizeof(*file));
+    struct mglru_file *file = aligned_alloc(64, sizeof(*file));
     if (!file)
         return MGLRU_ENOMEM;
+    memset(file, 0, sizeof(*file));
     cache_enter(mapping->cache);
     int error = open_file(mapping, user, file);
     cache_leave(mapping->cache);

@@ -75,11 +75,10 @@ struct data_table {
 };
 
 struct data_map {
-    /* Fixed at creation. */
+    /* Line 0: read by every look-up. Fixed at creation, but for what grows. */
     struct mglru_mapping *mapping;
     struct data *data;
     struct mglru_store *store; /* NULL: purgeable */
-    /* Read by every look-up. */
     _Atomic(struct data_table *) table;
     _Atomic uint64_t bytes; /* readable size; grows under the lock */
     /* Under the lock. */
@@ -98,6 +97,11 @@ struct data_map {
     struct lock_mutex sync; /* RANK_SYNC: one sync of the store at a time */
     struct rcu_later later;
 };
+
+_Static_assert(offsetof(struct data_map, lock) == 64,
+               "misses and flushes of other threads leave the line of look-ups alone");
+_Static_assert(offsetof(struct data_map, errors) % 64 == 0,
+               "flights of flushers are counted off the line of the lock");
 
 /* What background threads wait for. */
 struct bell {
@@ -121,6 +125,7 @@ struct data {
     unsigned flusher_count;
     struct os_thread *flushers[FLUSHERS_MAX];
     struct os_thread *reclaimer;
+    _Atomic bool stop; /* set once */
 
     /* Lists that all mappings share. */
     _Alignas(64) struct lock_spin shadow_lock; /* RANK_SHADOWS */
@@ -129,8 +134,7 @@ struct data {
     _Alignas(64) struct lock_spin dirty_lock; /* RANK_DIRTY */
     struct list_node dirty_maps;
 
-    _Alignas(64) _Atomic bool stop;
-    _Atomic bool urgent; /* reclaim waits for clean pages: flushers write whatever is dirty */
+    _Alignas(64) _Atomic bool urgent; /* reclaim waits for clean pages: flushers write all */
     struct bell flush_bell;
     struct bell reclaim_bell;
     _Atomic uint64_t dirty_pages; /* of all mappings */
