@@ -26,7 +26,10 @@ for file; do
     [ -r "$file" ] || continue
     looked=$((looked + 1))
     "$dump" "$file" | form >"$folder/ours" || exit 1
-    pahole "$file" 2>/dev/null | awk -f "$tools/pahole.awk" | form >"$folder/all"
+    # By itself it takes BTF where a file has both.
+    pahole -F dwarf "$file" >"$folder/printed" 2>/dev/null
+    [ -s "$folder/printed" ] || pahole "$file" >"$folder/printed" 2>/dev/null
+    awk -f "$tools/pahole.awk" "$folder/printed" | form >"$folder/all"
     grep -v '^!' "$folder/all" >"$folder/theirs"
     comm -12 "$folder/ours" "$folder/theirs" >"$folder/same"
     comm -13 "$folder/ours" "$folder/theirs" >"$folder/differ"
