@@ -476,7 +476,7 @@ static bool take_line(struct reader *reader, const char **at, const char *end, c
         }
         comment = comment || c == '#';
         if (!comment)
-            text[length++] = (char)c;
+            text[length++] = c == '\t' ? ' ' : (char)c; /* names in messages have no tabs */
     }
     if (*at < end)
         (*at)++;

@@ -43,8 +43,10 @@ struct walk {
 
 /* Where a type being walked lies. */
 struct place {
-    const char *path;  /* of the type, "" for the outer one */
-    const char *alias; /* another name of the type: a typedef, or the user's word; may be NULL */
+    const char *path; /* of the type, "" for the outer one */
+    /* The type that statements name for the members: the nearest around anonymous ones. */
+    const struct layout_type *scope;
+    const char *alias; /* another name of scope: a typedef, or the user's word; may be NULL */
     uint64_t bit_offset;
     const struct layout_class_rule *inherited;
     size_t first, last; /* states of the member that holds it */
@@ -130,7 +132,8 @@ static int advance(struct walk *walk, const struct layout_type *type, const stru
         const struct layout_pattern *pattern = &walk->classes->rules[i].pattern;
         if (layout_glob(pattern->parts[0].name, member->name) &&
             pattern->parts[0].index_count <= member->dim_count &&
-            type_matches(pattern->type, type, place->alias))
+            (type_matches(pattern->type, type, NULL) ||
+             type_matches(pattern->type, place->scope, place->alias)))
             code = push(walk, (struct state){(uint32_t)i, 1});
     }
     return code;
@@ -199,14 +202,33 @@ static const struct layout_class_rule *best_rule(const struct walk *walk, size_t
     return best != NULL ? best : inherited;
 }
 
-/* True when a statement begins with @type or with a type inside it. */
-static bool mentioned(const struct walk *walk, const struct layout_type *type, unsigned depth)
+/* True when @name is a member of @type, also through anonymous parts. */
+static bool has_member(const struct layout_type *type, const char *name, unsigned depth)
 {
-    for (size_t i = 0; i < walk->classes->rule_count; i++)
-        if (type_matches(walk->classes->rules[i].pattern.type, type, NULL))
+    for (uint32_t i = 0; i < type->member_count; i++) {
+        const struct layout_member *member = &type->members[i];
+        if (member->name != NULL && layout_glob(name, member->name))
             return true;
+        if (member->name == NULL && member->type != NULL && depth < LAYOUT_DEPTH_MAX &&
+            has_member(member->type, name, depth + 1))
+            return true;
+    }
+    return false;
+}
+
+/* True when a statement begins with a member of @type or of a type inside it. @alias: another name
+ * of @type, or NULL. */
+static bool mentioned(const struct walk *walk, const struct layout_type *type, const char *alias,
+                      unsigned depth)
+{
+    for (size_t i = 0; i < walk->classes->rule_count; i++) {
+        const struct layout_pattern *pattern = &walk->classes->rules[i].pattern;
+        if (type_matches(pattern->type, type, alias) && has_member(type, pattern->parts[0].name, 0))
+            return true;
+    }
     for (uint32_t i = 0; depth < LAYOUT_DEPTH_MAX && i < type->member_count; i++)
-        if (type->members[i].type != NULL && mentioned(walk, type->members[i].type, depth + 1))
+        if (type->members[i].type != NULL &&
+            mentioned(walk, type->members[i].type, type->members[i].type_name, depth + 1))
             return true;
     return false;
 }
@@ -219,7 +241,7 @@ static bool speaks_inside(const struct walk *walk, size_t first, const struct la
     for (size_t i = first; i < walk->state_count; i++)
         if (!complete(walk, i))
             return true;
-    return mentioned(walk, member->type, 0);
+    return mentioned(walk, member->type, member->type_name, 0);
 }
 
 static bool names_elements(const struct walk *walk, size_t first)
@@ -294,6 +316,7 @@ static int walk_single(struct walk *walk, const struct place *place, const struc
     }
     struct place inner = *place;
     inner.path = node->path;
+    inner.scope = member->type;
     inner.alias = member->type_name;
     inner.bit_offset += member->bit_offset;
     inner.inherited = rule;
@@ -345,6 +368,7 @@ static int walk_elements(struct walk *walk, const struct place *place, const str
         snprintf(path, sizeof(path), "%s%s", node->path, elements);
         struct place inner = *place;
         inner.path = path;
+        inner.scope = member->type;
         inner.alias = member->type_name;
         inner.bit_offset += member->bit_offset + i * member->element_bytes * 8;
         inner.inherited = best_rule(walk, node->first, member, i, place->inherited);
@@ -386,7 +410,6 @@ static int walk_anonymous(struct walk *walk, const struct place *place,
     if (member->type == NULL || place->depth >= LAYOUT_DEPTH_MAX)
         return MGLRU_OK;
     struct place inner = *place;
-    inner.alias = NULL;
     inner.bit_offset += member->bit_offset;
     inner.depth++;
     return walk_type(walk, member->type, &inner);
@@ -431,7 +454,7 @@ int layout_map_build(const struct layout_type *type, const char *name,
     error->text[0] = '\0';
     map->matched = calloc(classes->rule_count + 1, sizeof(*map->matched));
     struct walk walk = {.classes = classes, .map = map, .error = error};
-    struct place place = {.path = "", .alias = name};
+    struct place place = {.path = "", .scope = type, .alias = name};
     int code = map->name != NULL && map->matched != NULL ? MGLRU_OK : MGLRU_ENOMEM;
     if (code == MGLRU_OK)
         code = walk_type(&walk, type, &place);

@@ -340,11 +340,11 @@ static int read_fact(struct reader *reader, char *text)
         int (*read)(struct reader *reader, char *text);
     } words[] = {
         {"type ", read_type}, {"field ", read_field}, {"group ", read_group}, {"pair ", read_pair}};
-    if (reader->line <= 2)
-        return read_head(reader, text);
     for (const char *c = text; *c != '\0'; c++)
         if ((unsigned char)*c < ' ' || *c == 0x7f)
             return fail(reader, "the byte 0x%02x is no text", (unsigned char)*c);
+    if (reader->line <= 2)
+        return read_head(reader, text);
     if (++reader->facts > LAYOUT_LOCK_FACTS_MAX)
         return fail(reader, "more than %u facts", LAYOUT_LOCK_FACTS_MAX);
     for (size_t i = 0; i < MGLRU_ARRAY_LEN(words); i++) {
