@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lock files: whatever the bytes are, reading ends with facts that can be written and read again, or
- * with one line of text that names the place.
+ * Lock files: whatever the bytes are, reading ends with facts that can be written and read again,
+ * or with one line of text that names the place.
  */
 #include <stdbool.h>
 #include <stdint.h>
