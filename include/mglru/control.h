@@ -35,7 +35,8 @@ MGLRU_API int mglru_memcg_read(struct mglru_memcg *memcg, const char *name, char
                                size_t capacity, size_t *length);
 
 /* As mglru_memcg_write, for the files of the whole cache. Commands before a refused one stay done.
- * Also MGLRU_ERANGE, MGLRU_EEXIST from lru_gen commands. */
+ * Also MGLRU_ERANGE, MGLRU_EEXIST from lru_gen commands; MGLRU_ENOTSUP: "enabled" without MGLRU for
+ * a cache with frames. */
 MGLRU_API int mglru_cache_write(struct mglru_cache *cache, const char *name, const char *text,
                                 size_t length);
 

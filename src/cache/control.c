@@ -480,7 +480,7 @@ static int cache_read(struct mglru_cache *cache, const char *name, struct text *
     else if (strcmp(name, "enabled") == 0)
         lru_gen_read_enabled(cache, text);
     else if (strcmp(name, "min_ttl_ms") == 0)
-        text_add(text, "%u\n", cache->reclaim.min_ttl_ms);
+        text_add(text, "%u\n", atomic_load_relaxed(&cache->reclaim.min_ttl_ms));
     else if (strcmp(name, "swappiness") == 0)
         read_swappiness(memcg_user(cache->tree->root), text);
     else

@@ -254,6 +254,8 @@ int lru_gen_write_enabled(struct mglru_cache *cache, const char *text)
         caps = ~0u;
     else if (control_parse_uint(text, &caps))
         return MGLRU_EINVAL;
+    if (cache_is_shared(cache)) /* no page tables to walk, and no classic LRU (data.h) */
+        return caps & 1 ? 0 : MGLRU_ENOTSUP;
     reclaim_switch(reclaim, caps & 1, NULL, NULL);
     reclaim->mm_walk = caps & 2;
     reclaim->nonleaf = caps & 4;
@@ -268,6 +270,7 @@ int lru_gen_write_min_ttl(struct mglru_cache *cache, const char *text)
     if (control_parse_uint(text, &ms))
         return MGLRU_EINVAL;
     /* Kept in ticks of 4 ms (HZ 250), rounded up; what is no signed int means "for ever". */
-    cache->reclaim.min_ttl_ms = ms > INT32_MAX ? 4294967288u : (ms + 3) / 4 * 4;
+    uint32_t rounded = ms > INT32_MAX ? 4294967288u : (ms + 3) / 4 * 4;
+    atomic_store_relaxed(&cache->reclaim.min_ttl_ms, rounded);
     return 0;
 }

@@ -182,7 +182,7 @@ struct reclaim {
     bool mm_walk;         /* bit 1: page-table walks */
     bool nonleaf;         /* bit 2: accessed bit of non-leaf entries */
     bool switching;       /* folios are half moved between the algorithms */
-    uint32_t min_ttl_ms;
+    _Atomic uint32_t min_ttl_ms;
     _Atomic uint64_t now_ns;
 
     struct lru_batch batch;    /* of a cache of one thread */

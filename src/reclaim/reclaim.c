@@ -383,7 +383,7 @@ static bool lruvec_old_enough(const struct lruvec *lruvec, struct scan_control *
     if (!(memcg_online(lruvec->memcg) ? size >> sc->priority : size))
         return false;
     return atomic_load_relaxed(&lruvec->timestamps[gen_of(oldest)]) +
-               (uint64_t)reclaim->min_ttl_ms * 1000000 <
+               (uint64_t)atomic_load_relaxed(&reclaim->min_ttl_ms) * 1000000 <
            atomic_load_relaxed(&reclaim->now_ns);
 }
 
@@ -391,7 +391,7 @@ bool reclaim_ttl_allows(struct scan_control *sc)
 {
     struct reclaim *reclaim = sc->reclaim;
     struct memcg *root = reclaim->tree->root;
-    bool allowed = !reclaim->min_ttl_ms;
+    bool allowed = !atomic_load_relaxed(&reclaim->min_ttl_ms);
     struct memcg *memcg = NULL;
     while ((memcg = memcg_iter_next(root, memcg, NULL))) {
         memcg_protection_update(root, memcg);
