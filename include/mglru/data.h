@@ -17,7 +17,8 @@
  *    durable when a mglru_sync that began afterwards has succeeded.
  *  - Readers of a page and one writer of it exclude each other; a call that touches several pages
  *    is not atomic as a whole. A thread that has pinned a page for writing must not read, write or
- *    pin it again, nor write to a page that it has pinned for reading: it would wait for itself.
+ *    pin it again or sync it, nor write to a page that it has pinned for reading: it would wait
+ *    for itself.
  *  - Events (on_event of <mglru/cache.h>) and the classic LRU are for caches without frames.
  */
 #ifndef MGLRU_DATA_H

@@ -24,10 +24,12 @@ static void zero_tail(struct data_map *map, uint64_t bytes)
             hold_end_write(data, folio);
             return;
         }
+        if (!folio)
+            return;
         if (result == HOLD_BUSY)
             hold_wait(folio, seen);
-        else if (!folio)
-            return;
+        else
+            os_thread_yield(); /* it is on its way out of the slot */
     }
 }
 
@@ -97,8 +99,11 @@ int mglru_punch(struct mglru_file *file, uint64_t offset, uint64_t bytes)
     if (!map->store)
         return MGLRU_OK;
     error = mglru_store_punch(map->store, first << shift, (last - first) << shift);
-    return error == MGLRU_ENOTSUP ? write_zeros(file, first << shift, (last - first) << shift)
-                                  : error;
+    if (error == MGLRU_ENOTSUP)
+        return write_zeros(file, first << shift, (last - first) << shift);
+    /* Readers may have brought pages back before the store was punched. */
+    page_cut(map, first, last - 1, false);
+    return error;
 }
 
 uint64_t mglru_drop(struct mglru_mapping *mapping, uint64_t offset, uint64_t bytes)

@@ -210,10 +210,11 @@ static inline uint64_t map_slot(const struct data_leaf *leaf, uint64_t page)
 }
 
 /*
- * Puts a new folio at @page. 0: it is there, *@shadow is what stood there or 0; MGLRU_EEXIST:
- * another folio stands there; MGLRU_ENOMEM. Takes the lock. Extends the mapping to @bytes.
+ * Puts a new folio at its page. 0: it is there, *@shadow is what stood there or 0; MGLRU_EEXIST:
+ * another folio stands there; MGLRU_ERANGE: @inside, and the page lies beyond the mapping's end;
+ * MGLRU_ENOMEM. Takes the lock.
  */
-int map_insert(struct data_map *map, uint64_t page, struct folio *folio, uint64_t *shadow);
+int map_insert(struct data_map *map, struct folio *folio, bool inside, uint64_t *shadow);
 /* Under the lock: the slot of @page becomes @value (0 or a shadow); the folio loses its dirty
  * bits. The leaf may be freed. */
 void map_remove(struct data_map *map, struct data_leaf *leaf, uint64_t page, uint64_t value)
@@ -229,18 +230,27 @@ void map_fini(struct data_map *map);
 
 /*
  * Makes a folio for @page, charged to the file's memcg: held as WRITER, any content. Reclaims;
- * writes dirty pages when nothing else helps, unless @once, which is for readahead. *@out is NULL
- * and the result 0 where a folio stands there already. MGLRU_EOOM, _ENOMEM, _EAGAIN (@once).
+ * writes dirty pages when nothing else helps, but with PAGE_ONCE. *@out is NULL
+ * and the result 0 where a folio stands there already. MGLRU_EOOM, _ENOMEM, _EAGAIN (PAGE_ONCE).
  */
-int page_make(struct mglru_file *file, uint64_t page, bool once, struct folio **out);
+enum page_how {
+    PAGE_ONCE = 1,  /* gives up early: readahead */
+    PAGE_INSIDE = 2 /* only inside of the mapping: MGLRU_ERANGE */
+};
+int page_make(struct mglru_file *file, uint64_t page, unsigned how, struct folio **out);
 /*
  * Makes pages @page .. @page + @most - 1 (at most FLUSH_PAGES) as far as they are absent and lie in
  * the mapping, and reads them from the store. *@out: the first, held as WRITER; NULL and 0: another
  * else brings it at this moment. Errors of page_make and of the store.
  */
 int page_read_in(struct mglru_file *file, uint64_t page, uint32_t most, struct folio **out);
+/* A page held as WRITER; raw: it was absent and has any content. */
+struct data_page {
+    struct folio *folio;
+    bool raw;
+};
 /* Becomes the writer of @page, brought if absent; @overwrite: without content. */
-int page_hold_write(struct mglru_file *file, uint64_t page, bool overwrite, struct folio **out);
+int page_hold_write(struct mglru_file *file, uint64_t page, bool overwrite, struct data_page *out);
 uint32_t page_window(struct mglru_file *file, uint64_t page);
 /* Adds to the hits of the memcg; a negative amount corrects what this thread has added. */
 void page_count_hits(struct mglru_memcg *user, uint64_t hits);

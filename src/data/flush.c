@@ -17,7 +17,8 @@ struct run {
     uint64_t first;
     unsigned count;
     struct folio *folios[FLUSH_PAGES];
-    /* The first dirty page that was passed over, since somebody changes it now. */
+    /* Dirty pages of the leaf that somebody changes now: passed over; one of them. */
+    uint64_t busy_bits;
     struct folio *busy;
     uint64_t busy_seen;
 };
@@ -40,6 +41,14 @@ static void begin_write(struct data_map *map, struct data_leaf *leaf, struct fol
     dirty_clear(map, leaf, folio);
     folio_set(folio, FOLIO_WRITEBACK);
     lruvec_stat(folio_lruvec(folio), MEMCG_FILE_WRITEBACK, 1);
+}
+
+/* The page is in the store, but not yet for good: a sync that begins from now on is for it. */
+static void mark_unsynced(struct data_map *map, struct folio *folio) MGLRU_REQUIRES(map->lock)
+{
+    struct data_leaf *leaf = map_find(map, folio->index);
+    if (map_slot(leaf, folio->index) != (uintptr_t)folio)
+        return;
     leaf->unsynced |= UINT64_C(1) << (folio->index % LEAF_PAGES);
     if (list_empty(&leaf->unsynced_link))
         list_add_tail(&map->unsynced_leaves, &leaf->unsynced_link);
@@ -60,7 +69,8 @@ static void take_run(struct data_map *map, struct data_leaf *leaf, uint64_t *tod
         uint64_t seen;
         enum hold_result result = hold_read(map->data, folio, &leaf->slots[offset], &seen);
         if (result != HOLD_TAKEN) {
-            if (!run->busy && result == HOLD_BUSY) {
+            if (result == HOLD_BUSY) {
+                run->busy_bits |= UINT64_C(1) << offset;
                 run->busy = folio;
                 run->busy_seen = seen;
             }
@@ -120,6 +130,8 @@ static void end_run(struct run *run, int error)
         lruvec_stat(folio_lruvec(folio), MEMCG_FILE_WRITEBACK, -1);
         if (error)
             dirty_again(map, folio);
+        else
+            mark_unsynced(map, folio);
     }
     map_unlock(map);
     cpu_release(data->cache->claims);
@@ -178,11 +190,11 @@ static uint64_t flush_leaf_waiting(struct run *run, struct data_leaf *leaf, uint
 {
     uint64_t written = 0;
     for (;;) {
-        run->busy = NULL;
+        run->busy_bits = 0;
         written += flush_leaf(run, leaf, todo, error);
-        if (!waits || !run->busy || *error)
+        if (!waits || !run->busy_bits || *error)
             return written;
-        todo = UINT64_C(1) << (run->busy->index % LEAF_PAGES);
+        todo = run->busy_bits;
         hold_wait(run->busy, run->busy_seen);
     }
 }

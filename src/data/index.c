@@ -147,12 +147,20 @@ static int fill_slot(struct data_map *map, struct data_leaf *leaf, uint64_t page
     return 0;
 }
 
-int map_insert(struct data_map *map, uint64_t page, struct folio *folio, uint64_t *shadow)
+int map_insert(struct data_map *map, struct folio *folio, bool inside, uint64_t *shadow)
 {
+    uint64_t page = folio->index;
     struct data_leaf *spare = NULL;
     *shadow = 0;
     for (;;) {
         map_lock(map);
+        /* A truncation changes the size under the lock and cuts afterwards: nothing comes in that
+         * it does not see. */
+        if (inside && page << map->data->frame_shift >= atomic_load_relaxed(&map->bytes)) {
+            map_unlock(map);
+            free(spare);
+            return MGLRU_ERANGE;
+        }
         struct data_leaf *leaf = map_find(map, page);
         if (!leaf && spare && !is_full(map)) {
             leaf = spare;

@@ -141,12 +141,12 @@ int page_read_in(struct mglru_file *file, uint64_t page, uint32_t most, struct f
 {
     struct data_map *map = mapping_map(file->mapping);
     struct folio *folios[FLUSH_PAGES];
-    uint64_t end = (atomic_load_relaxed(&map->bytes) - 1) >> map->data->frame_shift;
     uint32_t count = 0;
     int error = 0;
     *out = NULL;
-    while (count < most && (!count || page + count <= end)) {
-        error = page_make(file, page + count, count > 0, &folios[count]);
+    while (count < most) {
+        unsigned how = PAGE_INSIDE | (count ? PAGE_ONCE : 0);
+        error = page_make(file, page + count, how, &folios[count]);
         if (error || !folios[count])
             break;
         count++;
@@ -194,6 +194,8 @@ static int read_page(struct mglru_file *file, uint64_t page, const struct span *
         }
         if (copied == COPY_BUSY) {
             hold_wait(folio, seen);
+        } else if (copied == COPY_MOVED && tries >= COPY_TRIES) {
+            os_thread_yield(); /* it is on its way out of the slot */
         } else if (copied == COPY_ABSENT) {
             bool done;
             int error = read_absent(file, page, span, &done);
@@ -232,7 +234,7 @@ int mglru_read(struct mglru_file *file, uint64_t offset, void *buffer, size_t by
         struct span span = next_span(map->data, at, (char *)buffer + *done, most - *done);
         int error = read_page(file, at >> map->data->frame_shift, &span);
         if (MGLRU_UNLIKELY(error))
-            return error;
+            return error == MGLRU_ERANGE ? MGLRU_OK : error; /* truncated meanwhile */
         *done += span.bytes;
     }
     return MGLRU_OK;
@@ -266,7 +268,7 @@ void map_extend(struct data_map *map, uint64_t bytes)
     map_unlock(map);
 }
 
-int page_hold_write(struct mglru_file *file, uint64_t page, bool overwrite, struct folio **out)
+int page_hold_write(struct mglru_file *file, uint64_t page, bool overwrite, struct data_page *out)
 {
     struct data_map *map = mapping_map(file->mapping);
     struct data *data = map->data;
@@ -282,25 +284,28 @@ int page_hold_write(struct mglru_file *file, uint64_t page, bool overwrite, stru
         if (result == HOLD_TAKEN) {
             folio_mark_accessed(&data->cache->reclaim, folio);
             page_count_hits(file->memcg, 1);
-            *out = folio;
+            *out = (struct data_page){folio, false};
             return 0;
         }
         if (result == HOLD_BUSY) {
             hold_wait(folio, seen);
             continue;
         }
-        if (folio)
+        if (folio) {
+            os_thread_yield(); /* it is on its way out of the slot */
             continue;
+        }
         bool beyond = page << data->frame_shift >= atomic_load_relaxed(&map->bytes);
-        int error = overwrite || beyond ? page_make(file, page, false, out)
-                                        : page_read_in(file, page, 1, out);
-        if (error)
+        int error = overwrite || beyond ? page_make(file, page, 0, &folio)
+                                        : page_read_in(file, page, 1, &folio);
+        if (error && error != MGLRU_ERANGE) /* truncated meanwhile: beyond the end now */
             return error;
-        if (*out) {
+        if (!error && folio) {
             if (beyond && !overwrite)
-                memset(folio_data(data, *out), 0, (size_t)1 << data->frame_shift);
-            folio_mark_accessed(&data->cache->reclaim, *out);
+                memset(folio_data(data, folio), 0, (size_t)1 << data->frame_shift);
+            folio_mark_accessed(&data->cache->reclaim, folio);
             atomic_add_relaxed(&file->memcg->misses, 1);
+            *out = (struct data_page){folio, overwrite};
             return 0;
         }
     }
@@ -310,11 +315,12 @@ static int write_page(struct mglru_file *file, uint64_t page, const struct span 
 {
     struct data_map *map = mapping_map(file->mapping);
     struct data *data = map->data;
-    struct folio *folio;
+    struct data_page held;
     bool whole = span->bytes == (size_t)1 << data->frame_shift;
-    int error = page_hold_write(file, page, whole, &folio);
+    int error = page_hold_write(file, page, whole, &held);
     if (error)
         return error;
+    struct folio *folio = held.folio;
     memcpy((char *)folio_data(data, folio) + span->offset, span->buffer, span->bytes);
     map_extend(map, (page << data->frame_shift) + span->offset + span->bytes);
     dirty_set(data, folio);

@@ -61,7 +61,7 @@ static bool ask(struct batch *batch, struct mglru_file *file, uint64_t page)
         return true;
     if (batch->count == BATCH_PAGES)
         finish(batch);
-    if (page_make(file, page, true, &folio))
+    if (page_make(file, page, PAGE_ONCE | PAGE_INSIDE, &folio))
         return false;
     if (!folio)
         return true; /* somebody else brings it */

@@ -60,8 +60,9 @@ static int charge(struct mglru_file *file, bool once)
 }
 
 /* page_make under a claim. */
-static int make(struct mglru_file *file, uint64_t page, bool once, struct folio **out)
+static int make(struct mglru_file *file, uint64_t page, unsigned how, struct folio **out)
 {
+    bool once = how & PAGE_ONCE;
     struct data_map *map = mapping_map(file->mapping);
     struct data *data = map->data;
     int error = charge(file, once);
@@ -74,7 +75,7 @@ static int make(struct mglru_file *file, uint64_t page, bool once, struct folio 
     }
     struct folio *folio = init_folio(data, file, page, frame);
     uint64_t shadow;
-    error = map_insert(map, page, folio, &shadow);
+    error = map_insert(map, folio, how & PAGE_INSIDE, &shadow);
     if (error) {
         forget_folio(data, file, folio);
         return error == MGLRU_EEXIST ? 0 : error;
@@ -87,12 +88,12 @@ static int make(struct mglru_file *file, uint64_t page, bool once, struct folio 
     return 0;
 }
 
-int page_make(struct mglru_file *file, uint64_t page, bool once, struct folio **out)
+int page_make(struct mglru_file *file, uint64_t page, unsigned how, struct folio **out)
 {
     struct mglru_cache *cache = file->mapping->cache;
     *out = NULL;
     cpu_claim(cache->claims);
-    int error = make(file, page, once, out);
+    int error = make(file, page, how, out);
     cpu_release(cache->claims);
     return error;
 }

@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+/* In mglru_pin.mode: the page has no content yet. It must not be seen unless its pinner made it. */
+#define PIN_RAW 0x100u
+
 /* Joins the readers of a page; brings it when it is absent. */
 static int pin_read(struct mglru_file *file, uint64_t page, struct folio **out)
 {
@@ -28,6 +31,8 @@ static int pin_read(struct mglru_file *file, uint64_t page, struct folio **out)
             return MGLRU_EBUSY;
         if (result == HOLD_BUSY)
             hold_wait(folio, seen);
+        if (folio && result != HOLD_BUSY)
+            os_thread_yield(); /* it is on its way out of the slot */
         if (folio)
             continue;
         int error = page_read_in(file, page, page_window(file, page), out);
@@ -57,14 +62,15 @@ int mglru_pin(struct mglru_file *file, uint64_t page, enum mglru_pin_mode mode,
                                                  : atomic_load_acquire(&map->bytes);
     if (page > (UINT64_MAX >> data->frame_shift) || page << data->frame_shift >= bytes)
         return MGLRU_ERANGE;
-    struct folio *folio;
+    struct data_page held = {0};
     int error = mode == MGLRU_PIN_READ
-                    ? pin_read(file, page, &folio)
-                    : page_hold_write(file, page, mode == MGLRU_PIN_OVERWRITE, &folio);
+                    ? pin_read(file, page, &held.folio)
+                    : page_hold_write(file, page, mode == MGLRU_PIN_OVERWRITE, &held);
     if (error)
         return error;
-    pin->folio = folio;
-    pin->data = folio_data(data, folio);
+    pin->folio = held.folio;
+    pin->data = folio_data(data, held.folio);
+    pin->mode |= held.raw ? PIN_RAW : 0;
     return MGLRU_OK;
 }
 
@@ -96,12 +102,13 @@ void mglru_unpin(struct mglru_pin *pin, enum mglru_unpin_how how)
     struct data_map *map = folio_map(folio);
     struct data *data = map->data;
     struct mglru_memcg *user = memcg_user(folio_lruvec(folio)->memcg);
-    *pin = (struct mglru_pin){.page = pin->page, .mode = pin->mode};
+    bool raw = pin->mode & PIN_RAW;
+    *pin = (struct mglru_pin){.page = pin->page, .mode = pin->mode & ~PIN_RAW};
     if (pin->mode == MGLRU_PIN_READ) {
         hold_end_read(data, folio);
         return;
     }
-    if (how == MGLRU_UNPIN_DISCARD) {
+    if (how == MGLRU_UNPIN_DISCARD || (raw && how == MGLRU_UNPIN_CLEAN)) {
         page_discard(data, folio);
     } else if (how == MGLRU_UNPIN_DIRTY) {
         /* A page that was cut meanwhile is its pinner's own. */
