@@ -178,7 +178,8 @@ enum mglru_mapping_kind {
 
 /*
  * Creates a mapping with no pages. @name is copied, for events and reports. @size_pages clips
- * readahead; 0 means unknown. MGLRU_EINVAL, MGLRU_ENOMEM.
+ * readahead, and accesses through a mapping map that many pages, which walks over page tables go
+ * by; 0 means unknown: as far as the highest page touched. MGLRU_EINVAL, MGLRU_ENOMEM.
  */
 MGLRU_API int mglru_mapping_create(struct mglru_cache *cache, const char *name,
                                    enum mglru_mapping_kind kind, uint64_t size_pages,

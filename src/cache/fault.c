@@ -17,6 +17,8 @@ static struct vma *file_vma(struct mglru_file *file, bool exec)
             user->mm = mm_create(user->memcg);
         if (user->mm)
             file->vma = vma_create(user->mm, &file->mapping->base, exec);
+        if (file->vma)
+            file->vma->end = file->mapping->size_pages; /* the whole of it is mapped */
     }
     if (file->vma && exec)
         file->vma->exec = true;

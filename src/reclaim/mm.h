@@ -49,7 +49,7 @@ struct vma {
     struct page_table **index; /* by first / 512, NULL where absent */
     uint64_t index_size;
     uint64_t tables_count;
-    uint64_t end; /* one past the highest page mapped so far */
+    uint64_t end; /* one past its last page; while the size is unknown, past the highest mapped */
     bool exec;
     bool no_recency; /* sequential or random advice: walks skip it */
     bool locked;

@@ -339,10 +339,44 @@ static void a_removed_memcg_is_unknown(void **state)
     mglru_cache_destroy(bench.cache);
 }
 
+/* --- walks ---------------------------------------------------------------------------------- */
+
+/* Entries that a walk passes after page 3 of a mapping of @size pages was touched. */
+static unsigned long entries_walked(uint64_t size, enum mglru_mapping_kind kind)
+{
+    struct bench bench;
+    struct mglru_mapping *mapping;
+    create(&bench, "7.3", 0);
+    assert_int_equal(mglru_mapping_create(bench.cache, "sized", kind, size, &mapping), 0);
+    assert_int_equal(mglru_file_open(mapping, bench.memcg, &bench.file), 0);
+    struct mglru_access access = {.file = bench.file,
+                                  .index = 3,
+                                  .count = 1,
+                                  .kind = kind == MGLRU_FILE ? MGLRU_MAP_READ : MGLRU_TOUCH};
+    size_t done;
+    assert_int_equal(mglru_cache_access(bench.cache, &access, 1, NULL, &done), 0);
+    assert_int_equal(mglru_cache_write(bench.cache, "lru_gen", "+ 2 0 3 200", 11), 0);
+    unsigned long total = bench.lruvec->mm_state.stats[0];
+    mglru_cache_destroy(bench.cache);
+    return total;
+}
+
+static void walks_go_by_the_size_of_a_mapping(void **state)
+{
+    static const enum mglru_mapping_kind kinds[] = {MGLRU_FILE, MGLRU_ANON};
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(entries_walked(100, kinds[i]), 100);
+        assert_int_equal(entries_walked(5000, kinds[i]), 512); /* one table exists */
+        assert_int_equal(entries_walked(0, kinds[i]), 4);      /* unknown: up to what was touched */
+        assert_int_equal(entries_walked(2, kinds[i]), 4);      /* touched beyond its end */
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(generations_of_7_3),
+        cmocka_unit_test(walks_go_by_the_size_of_a_mapping),
         cmocka_unit_test(generations_of_6_12_and_two_nodes),
         cmocka_unit_test(full_text_marks_what_each_number_is),
         cmocka_unit_test(full_text_marks_generations_that_are_gone),
