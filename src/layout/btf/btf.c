@@ -156,13 +156,16 @@ static inline uint64_t detail_bytes(const struct record *record)
     }
 }
 
+/* What index_records() says when it could not do its work. */
+static const char out_of_memory[] = "out of memory";
+
 /* Makes the table of records. NULL, or what is wrong, with the offset in @where. */
 static const char *index_records(struct btf_part *part, uint32_t *where)
 {
     size_t most = part->types.bytes / RECORD_BYTES;
     part->offsets = malloc((most + 1) * sizeof(*part->offsets));
     if (part->offsets == NULL)
-        return "does not fit into memory";
+        return out_of_memory;
     uint64_t offset = 0;
     while (offset + RECORD_BYTES <= part->types.bytes) {
         struct record record = read_record(part, (uint32_t)offset);
@@ -459,6 +462,8 @@ static int add_part(struct btf *btf, struct span file, const char *path)
     if (wrong == NULL)
         wrong = index_records(part, &where);
     btf->part_count++;
+    if (wrong == out_of_memory)
+        return model_no_memory(&btf->model);
     if (wrong != NULL)
         return layout_fail(btf->model.error, MGLRU_EINVAL, "%s: damaged BTF: it %s (offset %u)",
                            path, wrong, where);

@@ -232,8 +232,8 @@ int dwarf_walk_next(struct dwarf_walk *walk, bool into, bool *more);
 /* dwarf_line.c: the name of file @number of @unit; NULL: unknown. */
 int dwarf_file_name(struct dwarf_unit *unit, uint64_t number, const char **name);
 
-/* dwarf_name.c: the full name of a named type's entry, "" when it has none; NULL: out of memory. */
-const char *dwarf_full_name(const struct dwarf_entry *entry);
+/* dwarf_name.c: the full name of a named type's entry, "" when it has none. */
+int dwarf_full_name(const struct dwarf_entry *entry, const char **name);
 
 /* dwarf_node.c */
 extern const struct model_ops dwarf_model_ops;

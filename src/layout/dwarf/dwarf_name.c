@@ -108,33 +108,41 @@ static int follow_specification(struct dwarf_entry *entry)
     return dwarf_entry_get(entry->unit->file->dwarf, id, entry);
 }
 
-const char *dwarf_full_name(const struct dwarf_entry *first)
+/* The parts of @name, the entry's own, behind those of what encloses it. */
+static int join_parts(const struct dwarf_entry *entry, uint64_t parent, const char **name)
 {
-    struct dwarf_entry entry = *first;
-    struct model *model = &first->unit->file->dwarf->model;
+    struct dwarf_unit *unit = entry->unit;
+    struct model *model = &unit->file->dwarf->model;
+    struct dwarf_entry outer;
     char text[FULL_NAME_MAX];
     size_t start = sizeof(text);
-    if (follow_specification(&entry) != MGLRU_OK)
-        return NULL;
-    const char *name = part_of(&entry);
-    struct dwarf_unit *unit = entry.unit;
-    if (!unit->qualified || name[0] == '\0')
-        return name;
-    if (!unit->parents_known && find_parents(unit) != MGLRU_OK)
-        return NULL;
-    uint64_t parent = parent_of(unit, entry.offset);
-    if (parent == 0 || !prepend(text, &start, name))
-        return name;
+    if (!prepend(text, &start, *name))
+        return MGLRU_OK;
     for (unsigned i = 0; parent != 0 && i < PARTS_MAX; i++) {
-        if (dwarf_entry_read(unit, parent, &entry) != MGLRU_OK)
-            return NULL;
-        const char *part = part_of(&entry);
+        int code = dwarf_entry_read(unit, parent, &outer);
+        if (code != MGLRU_OK)
+            return code;
+        const char *part = part_of(&outer);
         if (part[0] != '\0' && (!prepend(text, &start, "::") || !prepend(text, &start, part)))
             break;
         parent = parent_of(unit, parent);
     }
-    const char *kept = arena_string(&model->arena, text + start, sizeof(text) - start);
-    if (kept == NULL)
-        model_no_memory(model);
-    return kept;
+    *name = arena_string(&model->arena, text + start, sizeof(text) - start);
+    return *name != NULL ? MGLRU_OK : model_no_memory(model);
+}
+
+int dwarf_full_name(const struct dwarf_entry *first, const char **name)
+{
+    struct dwarf_entry entry = *first;
+    *name = "";
+    int code = follow_specification(&entry);
+    if (code != MGLRU_OK)
+        return code;
+    struct dwarf_unit *unit = entry.unit;
+    *name = part_of(&entry);
+    if (!unit->qualified || (*name)[0] == '\0')
+        return MGLRU_OK;
+    code = unit->parents_known ? MGLRU_OK : find_parents(unit);
+    uint64_t parent = code == MGLRU_OK ? parent_of(unit, entry.offset) : 0;
+    return parent != 0 ? join_parts(&entry, parent, name) : code;
 }

@@ -139,9 +139,9 @@ static int read_dims(struct dwarf_entry *array, struct node *node)
 static int place_struct(struct dwarf_entry *entry, struct node *node)
 {
     struct dwarf_unit *unit = entry->unit;
-    node->name = dwarf_full_name(entry);
-    if (node->name == NULL)
-        return MGLRU_EINVAL;
+    int code = dwarf_full_name(entry, &node->name);
+    if (code != MGLRU_OK)
+        return code;
     node->name_token = unit->qualified ? (uintptr_t)node->name : dwarf_name_token(entry);
     node->line = (uint32_t)dwarf_number(entry, FIELD_DECL_LINE);
     node->comp_dir = unit->comp_dir;
@@ -215,8 +215,7 @@ static int get_node(struct model *model, uint64_t id, struct node *node)
         break;
     case NODE_ENUM:
     case NODE_TYPEDEF:
-        node->name = dwarf_full_name(&entry);
-        return node->name != NULL ? MGLRU_OK : MGLRU_EINVAL;
+        return dwarf_full_name(&entry, &node->name);
     default:
         break;
     }

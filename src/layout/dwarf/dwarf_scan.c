@@ -148,9 +148,9 @@ static int report(struct dwarf_scan *scan, struct dwarf_walk *walk)
         return MGLRU_OK;
     if (!is_typedef && !is_struct(entry.tag) && scan->wanted == NULL)
         return MGLRU_OK;
-    name.name = dwarf_full_name(&entry);
-    if (name.name == NULL)
-        return MGLRU_EINVAL;
+    code = dwarf_full_name(&entry, &name.name);
+    if (code != MGLRU_OK)
+        return code;
     if (name.name[0] == '\0' ||
         (scan->wanted != NULL && !name_matches(name.name, scan->wanted, &name.exact)))
         return MGLRU_OK;
@@ -303,8 +303,8 @@ uint64_t dwarf_define(struct model *model, uint64_t id)
     }
     if (dwarf_entry_get(dwarf, id, &entry) != MGLRU_OK)
         return 0;
-    const char *name = dwarf_full_name(&entry);
-    if (name == NULL || name[0] == '\0')
+    const char *name;
+    if (dwarf_full_name(&entry, &name) != MGLRU_OK || name[0] == '\0')
         return 0;
     uint64_t hash = arena_hash(ARENA_HASH_START, name, strlen(name));
     const struct dwarf_definition *definition = table_get(&dwarf->definitions, hash);
