@@ -11,6 +11,9 @@ _mglru_replay_options='--memory --policy --model --aging --swap --swappiness --k
     --readahead --stat-flush --shard --format --columns --write-native --every --explain --json
     --csv --plot --miss-bits --quiet --no-progress --help'
 
+_mglru_bench_options='--jobs --size --runs --slices --slice --rival --json --quiet --no-progress
+    --help'
+
 _mglru_merge_options='--json --csv --plot --quiet --help'
 
 # Completes the last part of a comma list in $1 from the words $2.
@@ -32,10 +35,12 @@ _mglru_value() {
     --kernel-charge) _mglru_list "$2" 'auto 0' ;;
     --readahead) _mglru_list "$2" 'auto 0' ;;
     --stat-flush) _mglru_list "$2" 'always 2s' ;;
-    --write-native | --json | --csv | --plot | --miss-bits)
+    --write-native | --json | --csv | --plot | --miss-bits | --rival)
         mapfile -t COMPREPLY < <(compgen -f -- "$2")
         ;;
-    --memory | --swap | --swappiness | --shard | --columns | --every) COMPREPLY=() ;;
+    --memory | --swap | --swappiness | --shard | --columns | --every | --jobs | --size | --runs | --slices | --slice)
+        COMPREPLY=()
+        ;;
     *) return 1 ;;
     esac
 }
@@ -44,7 +49,7 @@ _mglru() {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} options
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
-        mapfile -t COMPREPLY < <(compgen -W 'replay merge --help --version' -- "$current")
+        mapfile -t COMPREPLY < <(compgen -W 'replay merge bench --help --version' -- "$current")
         return
     fi
     # Bash makes a word of the = in --option=value.
@@ -56,6 +61,13 @@ _mglru() {
     case ${COMP_WORDS[1]} in
     replay) options=$_mglru_replay_options ;;
     merge) options=$_mglru_merge_options ;;
+    bench)
+        options=$_mglru_bench_options
+        if [ "$COMP_CWORD" -eq 2 ]; then
+            mapfile -t COMPREPLY < <(compgen -W "hit refault replay --help" -- "$current")
+            return
+        fi
+        ;;
     *) return ;;
     esac
     _mglru_value "$previous" "$current" && return

@@ -3,6 +3,7 @@
 #include "report/json_stream.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/check.h"
@@ -116,6 +117,15 @@ void report_json_signed(struct report_json_stream *json, const char *key, int64_
 {
     begin_value(json, key);
     report_printf(json->out, "%" PRId64, number);
+}
+
+void report_json_number(struct report_json_stream *json, const char *key, double number)
+{
+    begin_value(json, key);
+    if (isfinite(number))
+        report_printf(json->out, "%.6g", number);
+    else
+        report_write(json->out, "null", 4);
 }
 
 void report_json_bool(struct report_json_stream *json, const char *key, bool value)

@@ -37,6 +37,8 @@ void report_json_end(struct report_json_stream *json);
 void report_json_text(struct report_json_stream *json, const char *key, const char *text);
 void report_json_count(struct report_json_stream *json, const char *key, uint64_t count);
 void report_json_signed(struct report_json_stream *json, const char *key, int64_t number);
+/* Six digits; what is no number becomes null. */
+void report_json_number(struct report_json_stream *json, const char *key, double number);
 void report_json_bool(struct report_json_stream *json, const char *key, bool value);
 
 #endif

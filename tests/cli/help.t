@@ -9,6 +9,7 @@ limits, on other kernels, under other policies?
 commands:
   replay   replay a trace under memory limits, as the kernel or another policy would
   merge    join the results of `mglru replay --shard` into one
+  bench    measure the library on this machine: hits, refaults, replays
 
   mglru COMMAND --help   what a command does, its options and examples
   mglru --version        the version

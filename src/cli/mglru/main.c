@@ -16,6 +16,7 @@ static const struct command {
     {"replay", "replay a trace under memory limits, as the kernel or another policy would",
      command_replay},
     {"merge", "join the results of `mglru replay --shard` into one", command_merge},
+    {"bench", "measure the library on this machine: hits, refaults, replays", command_bench},
 };
 
 static int print_help(void)
