@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* `linewise list`: the types of a file. */
 #include <fnmatch.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -136,6 +137,8 @@ static int run(struct linewise_session *session)
     if (chosen == NULL)
         return linewise_fail(syntax.command, LINEWISE_ENVIRONMENT, "out of memory");
     types.types = chosen;
+    if (types.info->note[0] != '\0')
+        fprintf(stderr, "linewise list: %s: %s\n", options->files[0], types.info->note);
     int status = LINEWISE_CLEAN;
     if (types.count == 0 && options->type_count > 0)
         status = linewise_fail(syntax.command, LINEWISE_USAGE, "%s: no type fits '%s'",

@@ -69,9 +69,6 @@ int linewise_session_open(struct linewise_session *session, const struct linewis
         int code = layout_open(options->files[i], &how, &session->sets[i], &error);
         if (code != MGLRU_OK)
             return fail_code(session, code, &error);
-        const char *note = layout_set_info(session->sets[i])->note;
-        if (note[0] != '\0')
-            fprintf(stderr, "linewise %s: %s: %s\n", command_of(session), options->files[i], note);
     }
     return choose_types(session);
 }
