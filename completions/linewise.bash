@@ -5,8 +5,8 @@
 declare -A _linewise_options=(
     [list]='--sort --holes --min-size --line --json'
     [show]='--lines --classes --line --base --unicode --html --json'
-    [conflicts]='--classes --line --base --unicode --json'
-    [suggest]='--classes --line --base --patch --json'
+    [conflicts]='--classes --line --base --unicode --html --json'
+    [suggest]='--classes --line --base --patch --html --json'
     [why-size]='--line --json'
     [diff]='--classes --line --base --json'
     [classes]='-o --json'

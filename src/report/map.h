@@ -35,6 +35,7 @@ void report_map_json(struct report_out *out, const struct report_map *view);
 /* A page: begin, one map a type, end. Nothing in it refers to another file. */
 void report_map_html_begin(struct report_out *out, const char *title);
 void report_map_html(struct report_out *out, const struct report_map *view);
+void report_map_html_text(struct report_out *out, const char *text); /* as it stands */
 void report_map_html_end(struct report_out *out);
 
 /* Shared by the forms. @text: "1608-1639", "1640", "8.0-8.2" for bits within bytes. */

@@ -77,6 +77,13 @@ void report_map_html_begin(struct report_out *out, const char *title)
                        "<span class=\"cell\">no class</span><span class=\"gap\">unused</span>\n");
 }
 
+void report_map_html_text(struct report_out *out, const char *text)
+{
+    report_printf(out, "<pre>");
+    put_text(out, text);
+    report_printf(out, "</pre>\n");
+}
+
 void report_map_html_end(struct report_out *out)
 {
     report_printf(out, "</html>\n");

@@ -8,12 +8,12 @@
 
 static const struct linewise_syntax syntax = {
     .command = "conflicts",
-    .takes = TAKES_CLASSES | TAKES_LINE | TAKES_BASE | TAKES_UNICODE | TAKES_JSON,
+    .takes = TAKES_CLASSES | TAKES_LINE | TAKES_BASE | TAKES_UNICODE | TAKES_JSON | TAKES_HTML,
     .files = 1,
     .needs_classes = true,
     .help =
         "usage: linewise conflicts FILE [TYPE...] --classes FILE [--line N] [--base N|any]\n"
-        "                          [--unicode] [--json FILE]\n"
+        "                          [--unicode] [--html FILE] [--json FILE]\n"
         "\n"
         "Tells each fight over a cache line as a story of two CPUs, and what is none and why.\n"
         "Without TYPE it looks at the types that the class file names.\n"
@@ -22,6 +22,7 @@ static const struct linewise_syntax syntax = {
         "  --line N        bytes of a line (64); 128 for pairs that are fetched together\n"
         "  --base N|any    where on a line the object starts (0); any: at all multiples of 8\n"
         "  --unicode       arrows instead of ->\n"
+        "  --html FILE     the same as a page, complete in itself; - is standard output\n"
         "  --json FILE     the findings for programs; - is standard output\n"
         "\n"
         "exit status: 0 no fight; 1 errors or warnings; 2 usage or bad input; 3 the environment\n"

@@ -2,7 +2,12 @@
 /* Runs a command over its types; see run.h. */
 #include "cli/linewise/run.h"
 
+#include <stdlib.h>
+
+#include <mglru/error.h>
+
 #include "cli/linewise/command.h"
+#include "report/map.h"
 
 static int look_at_all(struct linewise_run *run, const struct linewise_action *action)
 {
@@ -28,25 +33,71 @@ static int look_at_all(struct linewise_run *run, const struct linewise_action *a
     return LINEWISE_CLEAN;
 }
 
+/* What the types look like goes to @run's output, which is closed in any case. */
+static int look_and_close(struct linewise_run *run, const struct linewise_action *action)
+{
+    int failure = look_at_all(run, action);
+    if (failure == LINEWISE_CLEAN)
+        return linewise_output_close(run->session->options, &run->out);
+    report_out_abandon(&run->out);
+    return failure;
+}
+
+/* The text of the command as a page of its own. */
+static int make_page(struct linewise_run *run, const struct linewise_action *action)
+{
+    const struct linewise_options *options = run->session->options;
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *stream = open_memstream(&text, &bytes);
+    if (stream == NULL || report_out_stream(&run->out, stream, "memory") != MGLRU_OK) {
+        if (stream != NULL)
+            fclose(stream);
+        free(text);
+        return linewise_fail(options->syntax->command, LINEWISE_ENVIRONMENT, "out of memory");
+    }
+    int failure = look_and_close(run, action);
+    if (fclose(stream) != 0 && failure == LINEWISE_CLEAN)
+        failure = linewise_fail(options->syntax->command, LINEWISE_ENVIRONMENT, "out of memory");
+    if (failure == LINEWISE_CLEAN)
+        failure = linewise_output_open(options, &run->out, options->html);
+    if (failure == LINEWISE_CLEAN) {
+        char title[512];
+        snprintf(title, sizeof(title), "linewise %s %s", options->syntax->command,
+                 options->files[0]);
+        report_map_html_begin(&run->out, title);
+        report_map_html_text(&run->out, text);
+        report_map_html_end(&run->out);
+        failure = linewise_output_close(options, &run->out);
+    }
+    free(text);
+    return failure;
+}
+
 static int run_session(struct linewise_session *session, const struct linewise_action *action)
 {
     const struct linewise_options *options = session->options;
+    const char *command = options->syntax->command;
     struct linewise_run run = {.session = session, .as_json = options->json != NULL};
     if (session->type_count == 0)
-        return linewise_fail(options->syntax->command, LINEWISE_USAGE,
-                             "no type was given, and %s names none", session->classes.name);
-    const char *path = options->json != NULL     ? options->json
-                       : options->output != NULL ? options->output
-                                                 : "-";
-    int failure = linewise_output_open(options, &run.out, path);
-    if (failure != LINEWISE_CLEAN)
-        return failure;
-    failure = look_at_all(&run, action);
-    if (failure != LINEWISE_CLEAN) {
-        report_out_abandon(&run.out);
-        return failure;
+        return linewise_fail(command, LINEWISE_USAGE, "no type was given, and %s names none",
+                             session->classes.name);
+    if ((options->json != NULL) + (options->html != NULL) + (options->output != NULL) +
+            options->patch >
+        1)
+        return linewise_fail(command, LINEWISE_USAGE,
+                             "--json, --html, --patch and -o exclude each other");
+    int failure;
+    if (options->html != NULL) {
+        failure = make_page(&run, action);
+    } else {
+        const char *path = options->json != NULL     ? options->json
+                           : options->output != NULL ? options->output
+                                                     : "-";
+        failure = linewise_output_open(options, &run.out, path);
+        if (failure == LINEWISE_CLEAN)
+            failure = look_and_close(&run, action);
     }
-    failure = linewise_output_close(options, &run.out);
     if (failure != LINEWISE_CLEAN)
         return failure;
     return run.found ? LINEWISE_FOUND : LINEWISE_CLEAN;

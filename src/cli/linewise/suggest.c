@@ -11,12 +11,12 @@
 
 static const struct linewise_syntax syntax = {
     .command = "suggest",
-    .takes = TAKES_CLASSES | TAKES_LINE | TAKES_BASE | TAKES_JSON | TAKES_PATCH,
+    .takes = TAKES_CLASSES | TAKES_LINE | TAKES_BASE | TAKES_JSON | TAKES_HTML | TAKES_PATCH,
     .files = 1,
     .needs_classes = true,
     .help =
         "usage: linewise suggest FILE [TYPE...] --classes FILE [--line N] [--base N|any]\n"
-        "                        [--patch] [--json FILE]\n"
+        "                        [--patch] [--html FILE] [--json FILE]\n"
         "\n"
         "Proposes which members to move so that fewer fields fight over lines. What is weighed: "
         "the\n"
@@ -32,6 +32,7 @@ static const struct linewise_syntax syntax = {
         "  --line N        bytes of a line (64)\n"
         "  --base N|any    where on a line the object starts (0); any: at all multiples of 8\n"
         "  --patch         the first proposal as a unified diff, where DWARF tells the lines\n"
+        "  --html FILE     the same as a page, complete in itself; - is standard output\n"
         "  --json FILE     the proposals for programs; - is standard output\n"
         "\n"
         "exit status: 0 nothing to propose; 1 proposals; 2 usage or bad input; 3 the environment\n"

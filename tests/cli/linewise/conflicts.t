@@ -191,7 +191,15 @@ lines 18-27: warning: elements share lines (element x element)
 
 0 errors, 1 warning, 0 notes
 [1]
+# As a page that needs no other file.
+$ linewise conflicts libmemcg_node_0.so --classes memcg_node.classes --html page.html; grep -c -e '<pre>struct mem_cgroup_per_node' -e '-&gt; miss' -e '</html>' page.html; grep -c -e '<script' -e 'http' -e 'src=' page.html
+8
+0
+[1]
 # What is wrong is one line.
+$ linewise conflicts libmemcg_node_0.so --classes memcg_node.classes --html page.html --json -
+2| linewise conflicts: --json, --html, --patch and -o exclude each other
+[2]
 $ linewise conflicts liblayout_cases.so
 2| linewise conflicts: --classes is needed: layout alone does not say who writes; `linewise classes liblayout_cases.so TYPE` drafts the file
 [2]
