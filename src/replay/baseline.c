@@ -35,6 +35,7 @@ struct replay_baseline {
     uint8_t log[LOG_BYTES];
     size_t log_bits;
     double seconds;
+    struct replay_mark warm;
 };
 
 static double thread_seconds(void)
@@ -212,6 +213,18 @@ int replay_baseline_feed(struct replay_baseline *run, const struct replay_expans
     return code;
 }
 
+void replay_baseline_mark(struct replay_baseline *run)
+{
+    struct tally sum;
+    sum_tallies(run, &sum);
+    const uint64_t misses = sum.accesses - sum.hits - sum.first_touches;
+    run->warm = (struct replay_mark){.accesses = sum.accesses,
+                                     .hits = sum.hits,
+                                     .misses = misses,
+                                     .pages_read = misses,
+                                     .first_touches = sum.first_touches};
+}
+
 static void fill_figures(struct replay_figures *figures, const struct tally *tally)
 {
     figures->accesses = tally->accesses;
@@ -249,5 +262,6 @@ int replay_baseline_finish(struct replay_baseline *run, struct replay_run *out)
     out->series_count = run->series_count;
     run->series = NULL;
     out->seconds = run->seconds;
+    out->warm = run->warm;
     return code == MGLRU_OK ? fill_memcgs(run, out) : code;
 }

@@ -30,6 +30,9 @@ void replay_baseline_destroy(struct replay_baseline *run);
 /* Replays an expansion. MGLRU_ENOMEM or what the policy says. */
 int replay_baseline_feed(struct replay_baseline *run, const struct replay_expansion *expansion);
 
+/* The warm-up ends here, between two views: keeps the counts so far for the result. */
+void replay_baseline_mark(struct replay_baseline *run);
+
 /* Emits the last miss bits and fills @out; to be called once, after the last view. */
 int replay_baseline_finish(struct replay_baseline *run, struct replay_run *out);
 

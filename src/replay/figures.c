@@ -59,6 +59,19 @@ int kernel_figures_keep(struct replay_kernel *run, struct kernel_memcg *memcg)
     return MGLRU_OK;
 }
 
+uint64_t kernel_refaults(const struct replay_kernel *run)
+{
+    static const char *const names[] = {"workingset_refault_file", "workingset_refault_anon"};
+    uint64_t sum = 0;
+    for (size_t i = 0; i < 2; i++) {
+        uint64_t value = 0;
+        /* A model without one of the names has no such refaults. */
+        (void)mglru_memcg_stat(run->top, names[i], &value);
+        sum += value;
+    }
+    return sum;
+}
+
 /* Fills the statistics of @figures; @handle or @gone may be NULL. */
 static int fill_stat(struct replay_figures *figures, struct mglru_memcg *handle,
                      const uint64_t *gone)

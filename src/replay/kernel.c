@@ -484,6 +484,18 @@ int replay_kernel_feed(struct replay_kernel *run, const struct replay_view *view
     return code;
 }
 
+void replay_kernel_mark(struct replay_kernel *run)
+{
+    struct mglru_counts counts;
+    kernel_totals(run, &counts);
+    run->warm = (struct replay_mark){.accesses = counts.accesses,
+                                     .hits = counts.hits,
+                                     .misses = counts.misses,
+                                     .pages_read = counts.pages_read,
+                                     .first_touches = counts.first_touches,
+                                     .refaults = kernel_refaults(run)};
+}
+
 /* The rest of the miss bits: the last byte is filled up with zeros. */
 static void finish_log(struct replay_kernel *run)
 {
@@ -507,6 +519,7 @@ int replay_kernel_finish(struct replay_kernel *run, struct replay_run *out)
     if (code == MGLRU_OK && run->explain != NULL)
         code = replay_explain_finish(run->explain, run->cache, run->page_bytes, out);
     out->oom = run->oom;
+    out->warm = run->warm;
     out->skipped = run->skipped;
     out->seconds = run->seconds + thread_seconds() - start;
     return code;

@@ -94,6 +94,7 @@ struct replay_kernel {
     struct replay_explain *explain; /* NULL without --explain */
     bool oom;
     double seconds; /* CPU time spent in the run */
+    struct replay_mark warm;
 
     const char *path; /* trace of the view in work, for messages */
     struct replay_error error;
@@ -115,6 +116,9 @@ void replay_kernel_destroy(struct replay_kernel *run);
 
 /* Replays the records of @view. Codes as replay_run(); run->error says what was wrong. */
 int replay_kernel_feed(struct replay_kernel *run, const struct replay_view *view);
+
+/* The warm-up ends here, between two views: keeps the counts so far for the result. */
+void replay_kernel_mark(struct replay_kernel *run);
 
 /* Makes the view in work end soon, with MGLRU_EINTR. Any thread. */
 void replay_kernel_stop(struct replay_kernel *run);
@@ -150,6 +154,8 @@ bool kernel_oom(struct replay_kernel *run, uint32_t memcg);
 
 /* Fills the figures of the run and of its memcgs. MGLRU_ENOMEM. */
 int kernel_figures(struct replay_kernel *run, struct replay_run *out);
+/* Refaults of all memcgs so far, of files and anonymous memory. */
+uint64_t kernel_refaults(const struct replay_kernel *run);
 /* Adds what a memcg came to, before it is removed, to its gone figures. MGLRU_ENOMEM. */
 int kernel_figures_keep(struct replay_kernel *run, struct kernel_memcg *memcg);
 

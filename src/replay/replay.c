@@ -139,6 +139,10 @@ static void work(void *context, size_t task)
 {
     struct replay *replay = context;
     struct runner *runner = &replay->runners[task];
+    if (replay->views[replay->turn].warm && runner->kernel != NULL)
+        replay_kernel_mark(runner->kernel);
+    else if (replay->views[replay->turn].warm)
+        replay_baseline_mark(runner->baseline);
     runner->code = runner->kernel != NULL
                        ? replay_kernel_feed(runner->kernel, &replay->views[replay->turn])
                        : replay_baseline_feed(runner->baseline, &replay->expansions[replay->turn]);

@@ -37,6 +37,7 @@
 #include <mglru/cache.h>
 
 #include "policy/policy.h"
+#include "replay/filter.h"
 #include "replay/names.h"
 #include "replay/result.h"
 #include "trace/reader.h"
@@ -81,6 +82,7 @@ struct replay_options {
     const struct replay_spec *specs;
     size_t spec_count;
     bool count_distinct; /* count distinct pages of the trace; done anyway for baselines */
+    struct replay_filter_options filter; /* what of the traces is replayed; zero: everything */
 
     uint64_t swap_bytes;
     int swappiness; /* negative: the kernel's default, or what the trace sets */

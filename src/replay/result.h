@@ -27,6 +27,17 @@ struct replay_figures {
     size_t stats;
 };
 
+/* The counts of a run when the warm-up of options.filter ended; zero without one. Refaults are
+ * those of the run's memcg; baselines have none. */
+struct replay_mark {
+    uint64_t accesses;
+    uint64_t hits;
+    uint64_t misses;
+    uint64_t pages_read;
+    uint64_t first_touches;
+    uint64_t refaults;
+};
+
 struct replay_memcg {
     char *path;
     struct replay_figures figures;
@@ -60,6 +71,7 @@ struct replay_run {
     const char *aging;     /* NULL likewise */
     uint64_t memory_bytes; /* 0: the trace's own limits */
     struct replay_figures figures;
+    struct replay_mark warm;
     struct replay_memcg *memcgs;
     size_t memcg_count;
     struct replay_sample *series;

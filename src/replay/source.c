@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 
 #include "base/check.h"
+#include "replay/filter.h"
 
 #define CHUNK_RECORDS 8192 /* half a megabyte: stays in a second-level cache with its accesses */
 
@@ -27,6 +28,7 @@ struct record_chunk {
     char **texts; /* copies for control records */
     size_t text_count;
     size_t text_capacity;
+    size_t warm_at; /* the record before which the warm-up ends; SIZE_MAX: none */
 };
 
 struct id_map {
@@ -45,6 +47,9 @@ struct replay_source {
     struct record_chunk chunks[2];
     unsigned current;
     size_t position;
+    struct replay_filter *filter; /* NULL: everything passes */
+    struct record_chunk raw;      /* what the filter works on */
+    size_t raw_position;
     uint32_t cut_pages;
     struct trace_record cut[2]; /* pieces of long requests, taking turns like the chunks */
     unsigned cut_turn;
@@ -98,6 +103,13 @@ static uint64_t total_bytes(const struct replay_options *options)
     return total;
 }
 
+static int create_filter(struct replay_source *source)
+{
+    source->raw.records = calloc(CHUNK_RECORDS, sizeof(struct trace_record));
+    source->filter = replay_filter_create(&source->options->filter, source->names);
+    return source->raw.records != NULL && source->filter != NULL ? MGLRU_OK : MGLRU_ENOMEM;
+}
+
 int replay_source_open(const struct replay_options *options, struct replay_names *names,
                        struct replay_source **out, struct replay_error *error)
 {
@@ -114,6 +126,8 @@ int replay_source_open(const struct replay_options *options, struct replay_names
         if (source->chunks[i].records == NULL)
             code = MGLRU_ENOMEM;
     }
+    if (code == MGLRU_OK && replay_filter_wanted(&options->filter))
+        code = create_filter(source);
     if (code == MGLRU_OK)
         code = open_trace(source, error);
     if (code != MGLRU_OK) {
@@ -142,6 +156,10 @@ void replay_source_close(struct replay_source *source)
         free(source->chunks[i].records);
         free(source->maps[i].ids);
     }
+    forget_texts(&source->raw);
+    free(source->raw.texts);
+    free(source->raw.records);
+    replay_filter_destroy(source->filter);
     free(source);
 }
 
@@ -238,12 +256,10 @@ static int next_trace(struct replay_source *source, struct replay_error *error)
     return open_trace(source, error);
 }
 
-/* Fills the other chunk from the traces; it stays empty at the end of the last. */
-static int refill(struct replay_source *source, struct replay_error *error)
+/* Replaces what @chunk holds by the next records of the traces; none at the end of the last. */
+static int read_chunk(struct replay_source *source, struct record_chunk *chunk,
+                      struct replay_error *error)
 {
-    source->current ^= 1;
-    source->position = 0;
-    struct record_chunk *chunk = &source->chunks[source->current];
     forget_texts(chunk);
     chunk->count = 0;
     for (;;) {
@@ -266,6 +282,66 @@ static int refill(struct replay_source *source, struct replay_error *error)
     if (code == MGLRU_OK)
         code = learn_names(source, REPLAY_OBJECT);
     return code == MGLRU_OK ? adopt_records(source, chunk) : code;
+}
+
+/* Moves what passes the filter from the raw chunk to @chunk, until one of them is used up. */
+static int filter_chunk(struct replay_source *source, struct record_chunk *chunk)
+{
+    struct record_chunk *raw = &source->raw;
+    while (source->raw_position < raw->count && chunk->count < CHUNK_RECORDS) {
+        struct trace_record *piece = &chunk->records[chunk->count];
+        bool warm;
+        if (!replay_filter_next(source->filter, &raw->records[source->raw_position], piece,
+                                &warm)) {
+            source->raw_position++;
+            continue;
+        }
+        if (warm)
+            chunk->warm_at = chunk->count;
+        chunk->count++;
+        if (piece->op >= TRACE_MKDIR && (keep_text(chunk, &piece->name) != MGLRU_OK ||
+                                         keep_text(chunk, &piece->text) != MGLRU_OK))
+            return MGLRU_ENOMEM;
+    }
+    return MGLRU_OK;
+}
+
+/* read_chunk() through the filter. */
+static int read_filtered(struct replay_source *source, struct record_chunk *chunk,
+                         struct replay_error *error)
+{
+    forget_texts(chunk);
+    chunk->count = 0;
+    while (chunk->count < CHUNK_RECORDS) {
+        if (source->raw_position == source->raw.count) {
+            /* A view names the trace it comes from, so a chunk holds records of one trace. */
+            if (chunk->count > 0 && source->options->trace_count > 1)
+                break;
+            int code = read_chunk(source, &source->raw, error);
+            if (code == MGLRU_OK)
+                code = replay_filter_learn(source->filter);
+            if (code != MGLRU_OK)
+                return code;
+            source->raw_position = 0;
+            if (source->raw.count == 0)
+                break;
+        }
+        int code = filter_chunk(source, chunk);
+        if (code != MGLRU_OK)
+            return code;
+    }
+    return MGLRU_OK;
+}
+
+/* Fills the other chunk from the traces; it stays empty at the end of the last. */
+static int refill(struct replay_source *source, struct replay_error *error)
+{
+    source->current ^= 1;
+    source->position = 0;
+    struct record_chunk *chunk = &source->chunks[source->current];
+    chunk->warm_at = SIZE_MAX;
+    return source->filter != NULL ? read_filtered(source, chunk, error)
+                                  : read_chunk(source, chunk, error);
 }
 
 /* Hands out the next piece of a request that is longer than a view. */
@@ -301,8 +377,11 @@ int replay_source_next(struct replay_source *source, struct replay_view *view,
     }
     const struct record_chunk *chunk = &source->chunks[source->current];
     size_t end = source->position;
+    const size_t stop =
+        chunk->warm_at > end && chunk->warm_at < chunk->count ? chunk->warm_at : chunk->count;
     uint64_t requests = 0;
-    for (; end < chunk->count; end++) {
+    view->warm = chunk->warm_at == end && source->cut_pages == 0;
+    for (; end < stop; end++) {
         const struct trace_record *record = &chunk->records[end];
         if (!trace_op_is_access(record->op))
             continue;
@@ -312,7 +391,7 @@ int replay_source_next(struct replay_source *source, struct replay_view *view,
         requests++;
     }
     view->path = source->options->traces[source->trace];
-    if (end == source->position && end < chunk->count) {
+    if (end == source->position && end < stop) {
         cut_request(source, view);
     } else {
         view->records = chunk->records + source->position;

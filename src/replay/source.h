@@ -26,6 +26,7 @@ struct replay_view {
     const struct trace_record *records;
     size_t count;
     uint64_t pages; /* page accesses in them, <= REPLAY_VIEW_PAGES_MAX */
+    bool warm;      /* the warm-up of options.filter ended just before it */
 };
 
 /* What went through so far. */
