@@ -348,7 +348,7 @@ static void read_root(struct cursor *cursor, struct json_object *root)
 {
     struct replay_result *result = &cursor->loaded->result;
     if (!json_object_is_type(root, json_type_object)) {
-        refuse(cursor, "", "expected the JSON object that mglru replay writes");
+        refuse(cursor, "top level", "expected the JSON object that mglru replay writes");
         return;
     }
     const char *tool = text_of(cursor, root, "tool");

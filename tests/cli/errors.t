@@ -122,6 +122,9 @@ $ mglru replay t.native --policy lru --memory 1M --model 6.12 --kernel-charge 0 
 $ mglru replay t.native --swap lots
 2| mglru replay: --swap: 'lots' is no size: expected bytes, or a number with K, M, G or T
 [2]
+$ mglru replay t.native --swap 4095
+2| mglru replay: --swap 4095 is below the least, a page of 4K; 0 is none
+[2]
 $ mglru replay t.native --swappiness 201
 2| mglru replay: --swappiness: '201' is not in 0..200
 [2]

@@ -54,3 +54,7 @@ $ mkdir folder
 $ mglru merge folder
 2| mglru merge: folder: cannot read: Is a directory
 [2]
+# What is no result at all.
+$ echo '[]' >list.json; mglru merge list.json
+2| mglru merge: list.json: top level: expected the JSON object that mglru replay writes
+[2]

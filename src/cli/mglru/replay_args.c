@@ -153,6 +153,16 @@ static bool parse_names(struct args_list *list, const char *option, const char *
     return true;
 }
 
+static bool parse_swap(struct replay_args *args, const char *text, struct args_error *error)
+{
+    args->has_swap = true;
+    if (!args_size(text, &args->swap_bytes))
+        return args_fail(error, "--swap: '%s' is no size: %s", text, size_expected);
+    if (args->swap_bytes > 0 && args->swap_bytes < 4096)
+        return args_fail(error, "--swap %s is below the least, a page of 4K; 0 is none", text);
+    return true;
+}
+
 static bool parse_swappiness(struct replay_args *args, const char *text, struct args_error *error)
 {
     uint64_t value;
@@ -290,9 +300,7 @@ static bool parse_option(struct replay_args *args, int id, const char *value,
         args->aging = value;
         return true;
     case OPTION_SWAP:
-        args->has_swap = true;
-        return args_size(value, &args->swap_bytes) ||
-               args_fail(error, "--swap: '%s' is no size: %s", value, size_expected);
+        return parse_swap(args, value, error);
     case OPTION_SWAPPINESS:
         return parse_swappiness(args, value, error);
     case OPTION_KERNEL_CHARGE:
