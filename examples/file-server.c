@@ -121,13 +121,27 @@ static void send_range(int to, int tenant, uint64_t offset, uint64_t bytes)
     }
 }
 
+/* Reads up to the blank line that ends a request: closing a socket with unread bytes in it would
+ * reset the connection under the answer. */
+static void receive_request(int from, char *text, size_t size)
+{
+    size_t used = 0;
+    ssize_t got = 1;
+    text[0] = '\0';
+    while (got > 0 && used + 1 < size && strstr(text, "\r\n\r\n") == NULL) {
+        got = recv(from, text + used, size - 1 - used, 0);
+        if (got > 0)
+            used += (size_t)got;
+        text[used] = '\0';
+    }
+}
+
 /* One request: "GET /tenant[?offset=N&bytes=N] ...". */
 static void *serve(void *argument)
 {
     int client = (int)(intptr_t)argument;
     char request[1024];
-    ssize_t got = recv(client, request, sizeof(request) - 1, 0);
-    request[got > 0 ? got : 0] = '\0';
+    receive_request(client, request, sizeof(request));
     int tenant = -1;
     for (int i = 0; i < TENANTS; i++)
         if (strncmp(request, "GET ", 4) == 0 &&
