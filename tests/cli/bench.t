@@ -1,26 +1,26 @@
 # What `mglru bench` prints, without its figures: they depend on the machine. Small caches and one
 # short slice, which even a busy machine grants.
-$ mglru bench hit --jobs 1 --runs 1 --slices 1 --slice 100us --size 1M --no-progress | sed '1s/:.*/: MACHINE/; s/ *[0-9][0-9,.]*  */ N /g'
+$ mglru bench hit --jobs 1 --runs 1 --slices 1 --slice 100us --size 1M --no-progress | sed '1s/:.*/: MACHINE/; s/ *[0-9][0-9,.]*  */ N /g; s/   */  /g'
 hit: MACHINE
 
-case          variant          jobs  metric            median       least        most  unit
-resident      ours N cpu_per_read N  N  N ns
-resident      ours N rate N  N  N reads/s
+case  variant  jobs  metric  median  least  most  unit
+resident  ours N cpu_per_read N  N  N ns
+resident  ours N rate N  N  N reads/s
 read-through  ours N cpu_per_read N  N  N ns
 read-through  ours N rate N  N  N reads/s
 read-through  ours N hit_ratio N  N  N share
-resident      ours-huge-pages N cpu_per_read N  N  N ns
-resident      ours-huge-pages N rate N  N  N reads/s
+resident  ours-huge-pages N cpu_per_read N  N  N ns
+resident  ours-huge-pages N rate N  N  N reads/s
 read-through  ours-huge-pages N cpu_per_read N  N  N ns
 read-through  ours-huge-pages N rate N  N  N reads/s
 read-through  ours-huge-pages N hit_ratio N  N  N share
-resident      mutex N cpu_per_read N  N  N ns
-resident      mutex N rate N  N  N reads/s
+resident  mutex N cpu_per_read N  N  N ns
+resident  mutex N rate N  N  N reads/s
 read-through  mutex N cpu_per_read N  N  N ns
 read-through  mutex N rate N  N  N reads/s
 read-through  mutex N hit_ratio N  N  N share
-resident      compute N cpu_per_read N  N  N ns
-resident      compute N rate N  N  N reads/s
+resident  compute N cpu_per_read N  N  N ns
+resident  compute N rate N  N  N reads/s
 $ mglru bench hit --jobs 1 --runs 1 --slices 1 --slice 100us --size 1M --json b.json --quiet; echo $?
 0
 $ for key in bench version machine rows case variant jobs cpus metric unit median min max runs predicted; do grep -q "\"$key\":" b.json || echo "$key is missing"; done
