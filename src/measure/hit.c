@@ -24,7 +24,7 @@
 /* Reads between two looks at the clock: some microseconds. */
 #define BATCH 64u
 /* Page numbers that a thread goes through again and again; longer than any cache's memory. */
-#define SEQUENCE (1u << 20)
+#define SEQUENCE (1u << 22)
 /* Reads before the measurement, as a multiple of the pages. */
 #define WARM_FACTOR 8u
 #define SUBJECTS_MAX 16u

@@ -56,7 +56,9 @@ static int open_all(struct ours *ours, bool huge)
                            (uint64_t)FILL_PAGES * setup->page_bytes;
     char text[32];
     int length = snprintf(text, sizeof(text), "%llu", (unsigned long long)setup->memory_bytes);
-    int error = mglru_store_memory_open(NULL, &ours->store);
+    struct mglru_store_memory_options store = {
+        .size = sizeof(store), .size_max = (uint64_t)setup->pages * setup->page_bytes};
+    int error = mglru_store_memory_open(&store, &ours->store);
     if (!error)
         error = fill_store(ours->store, setup);
     if (!error)

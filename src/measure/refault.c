@@ -189,11 +189,13 @@ static int open_file(struct refault *refault, unsigned i)
 
 static int open_stores(struct refault *refault)
 {
+    struct mglru_store_memory_options store = {.size = sizeof(store)};
+    store.size_max = refault->blocks / FILES * BLOCK_BYTES;
     int error = 0;
     for (unsigned i = 0; i < FILES && !error; i++) {
-        error = mglru_store_memory_open(NULL, &refault->stores[i]);
+        error = mglru_store_memory_open(&store, &refault->stores[i]);
         if (!error)
-            error = fill_store(refault->stores[i], refault->blocks / FILES * BLOCK_BYTES);
+            error = fill_store(refault->stores[i], store.size_max);
     }
     return error;
 }

@@ -11,23 +11,17 @@
 #define SYNC_RCU_H
 
 #include <urcu/urcu-memb.h>
+/* The sections' own code: a few lines that its licence lets any program compile in. */
+#include <urcu/static/urcu-memb.h>
 
 #include "base/check.h"
 #include "sync/atomic.h"
 
-/* Whether this thread is known to liburcu. */
-extern _Thread_local bool rcu_thread_known;
+/* Whether this thread is known to liburcu. The model of access costs one instruction. */
+extern _Thread_local bool rcu_thread_known __attribute__((tls_model("initial-exec")));
 
 /* Out of line part of rcu_enter: the first section of a thread. */
 void rcu_register_self(void);
-
-/* Begins a read section. Any thread, never blocks. */
-static inline void rcu_enter(void)
-{
-    if (MGLRU_UNLIKELY(!rcu_thread_known))
-        rcu_register_self();
-    urcu_memb_read_lock();
-}
 
 #if defined(__SANITIZE_THREAD__)
 #define RCU_TSAN 1
@@ -58,11 +52,27 @@ static inline void rcu_tsan_acquire(void)
 #endif
 }
 
+/* Begins a read section. Any thread, never blocks. */
+static inline void rcu_enter(void)
+{
+    if (MGLRU_UNLIKELY(!rcu_thread_known))
+        rcu_register_self();
+#ifdef RCU_TSAN
+    urcu_memb_read_lock(); /* TSan does not see through the assembly of the inline form */
+#else
+    _urcu_memb_read_lock();
+#endif
+}
+
 /* Ends the innermost read section of this thread. */
 static inline void rcu_leave(void)
 {
+#ifdef RCU_TSAN
     rcu_tsan_release();
     urcu_memb_read_unlock();
+#else
+    _urcu_memb_read_unlock();
+#endif
 }
 
 /* Whether this thread is in a read section. */

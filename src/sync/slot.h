@@ -17,8 +17,9 @@
 /* Given when SLOT_MAX threads live: the caller has to use its shared, atomic path. */
 #define SLOT_NONE SLOT_MAX
 
-/* This thread's number plus one; 0 before the first call. */
-extern _Thread_local unsigned slot_plus_one;
+/* This thread's number plus one; 0 before the first call. The model of access costs one
+ * instruction. */
+extern _Thread_local unsigned slot_plus_one __attribute__((tls_model("initial-exec")));
 
 /* Out of line part of slot_current: the first call of a thread. */
 unsigned slot_assign(void);
