@@ -82,7 +82,7 @@ static int map_memory(struct data *data, const struct mglru_data_options *option
                                       options->huge_pages ? ARENA_PAGES_HUGE : ARENA_PAGES_SMALL};
     data->folio_bytes = (size_t)data->frames * sizeof(struct folio);
     void *start;
-    int error = os_range_map(data->folio_bytes, OS_RANGE_SMALL, &start);
+    int error = os_range_map(data->folio_bytes, OS_RANGE_HUGE_HINT, &start);
     if (error)
         return error;
     data->folios = start;

@@ -46,16 +46,23 @@ void page_count_hits(struct mglru_memcg *user, uint64_t hits)
 
 enum copied { COPIED, COPY_ABSENT, COPY_BUSY, COPY_MOVED };
 
-/* Tries to copy a page that is there. *@folio, *@seen: whom to wait for on COPY_BUSY. */
-static enum copied copy_hit(struct data_map *map, uint64_t page, const struct span *span,
-                            struct folio **folio, uint64_t *seen)
+/*
+ * Tries to copy a page that is there, and marks it accessed if @mark. *@folio, *@seen: whom to wait
+ * for on COPY_BUSY. Compiled into its callers: a hit is a hundred instructions, and the fewer they
+ * are, the more hits the processor has under way while it waits for memory.
+ */
+static inline __attribute__((always_inline)) enum copied
+copy_hit(struct data_map *map, uint64_t page, const struct span *span, bool mark,
+         struct folio **folio, uint64_t *seen)
 {
-    const struct data *data = map->data;
+    struct data *data = map->data;
     enum copied result = COPY_ABSENT;
+    *folio = NULL;
+    *seen = 0;
     rcu_enter();
     const struct data_leaf *leaf = map_find(map, page);
     uint64_t slot = map_slot(leaf, page);
-    if (slot_has_folio(slot)) {
+    if (MGLRU_LIKELY(slot_has_folio(slot))) {
         *folio = slot_get_folio(slot);
         uint64_t before = *seen = hold_load(*folio);
         if (MGLRU_LIKELY(!(before & (HOLD_WRITER | HOLD_FROZEN)))) {
@@ -65,6 +72,8 @@ static enum copied copy_hit(struct data_map *map, uint64_t page, const struct sp
             bool same = !((before ^ after) & (HOLD_VERSION_MASK | HOLD_WRITER | HOLD_FROZEN)) &&
                         atomic_load_relaxed(&leaf->slots[page % LEAF_PAGES]) == slot;
             result = same ? COPIED : COPY_MOVED;
+            if (mark && MGLRU_LIKELY(same))
+                folio_mark_accessed(&data->cache->reclaim, *folio);
         } else {
             result = before & HOLD_FROZEN ? COPY_MOVED : COPY_BUSY;
         }
@@ -88,6 +97,7 @@ static enum copied copy_held(struct data_map *map, uint64_t page, const struct s
     if (result != HOLD_TAKEN)
         return !*folio ? COPY_ABSENT : result == HOLD_BUSY ? COPY_BUSY : COPY_MOVED;
     memcpy(span->buffer, (char *)folio_data(data, *folio) + span->offset, span->bytes);
+    folio_mark_accessed(&data->cache->reclaim, *folio);
     hold_end_read(data, *folio);
     return COPIED;
 }
@@ -178,17 +188,16 @@ static int read_absent(struct mglru_file *file, uint64_t page, const struct span
     return 0;
 }
 
-/* One page of a read. */
-static int read_page(struct mglru_file *file, uint64_t page, const struct span *span)
+/* One page of a read that could not be copied at once. */
+static int read_page_slowly(struct mglru_file *file, uint64_t page, const struct span *span)
 {
     struct data_map *map = mapping_map(file->mapping);
     for (unsigned tries = 0;; tries++) {
         struct folio *folio;
         uint64_t seen;
-        enum copied copied = tries < COPY_TRIES ? copy_hit(map, page, span, &folio, &seen)
+        enum copied copied = tries < COPY_TRIES ? copy_hit(map, page, span, true, &folio, &seen)
                                                 : copy_held(map, page, span, &folio, &seen);
-        if (MGLRU_LIKELY(copied == COPIED)) {
-            folio_mark_accessed(&map->data->cache->reclaim, folio);
+        if (copied == COPIED) {
             page_count_hits(file->memcg, 1);
             return 0;
         }
@@ -205,8 +214,20 @@ static int read_page(struct mglru_file *file, uint64_t page, const struct span *
     }
 }
 
+/* One page of a read. */
+static inline int read_page(struct mglru_file *file, struct data_map *map, uint64_t page,
+                            const struct span *span)
+{
+    struct folio *folio;
+    uint64_t seen;
+    if (MGLRU_UNLIKELY(copy_hit(map, page, span, true, &folio, &seen) != COPIED))
+        return read_page_slowly(file, page, span);
+    page_count_hits(file->memcg, 1);
+    return 0;
+}
+
 /* Cuts a range into pages. */
-static struct span next_span(const struct data *data, uint64_t at, char *buffer, size_t left)
+static inline struct span next_span(const struct data *data, uint64_t at, char *buffer, size_t left)
 {
     size_t frame = (size_t)1 << data->frame_shift;
     size_t offset = (size_t)(at & (frame - 1));
@@ -232,7 +253,7 @@ int mglru_read(struct mglru_file *file, uint64_t offset, void *buffer, size_t by
     while (*done < most) {
         uint64_t at = offset + *done;
         struct span span = next_span(map->data, at, (char *)buffer + *done, most - *done);
-        int error = read_page(file, at >> map->data->frame_shift, &span);
+        int error = read_page(file, map, at >> map->data->frame_shift, &span);
         if (MGLRU_UNLIKELY(error))
             return error == MGLRU_ERANGE ? MGLRU_OK : error; /* truncated meanwhile */
         *done += span.bytes;
@@ -251,7 +272,7 @@ int mglru_peek(struct mglru_file *file, uint64_t offset, void *buffer, size_t by
         uint64_t at = offset + *done, seen;
         struct span span = next_span(map->data, at, (char *)buffer + *done, most - *done);
         struct folio *folio;
-        if (copy_hit(map, at >> map->data->frame_shift, &span, &folio, &seen) != COPIED)
+        if (copy_hit(map, at >> map->data->frame_shift, &span, false, &folio, &seen) != COPIED)
             break;
         *done += span.bytes;
     }
