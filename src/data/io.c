@@ -18,6 +18,7 @@ struct span {
     char *buffer;
     size_t offset; /* in the page */
     size_t bytes;
+    bool peek; /* leaves the page as little used as it was */
 };
 
 #ifdef RCU_TSAN
@@ -47,13 +48,13 @@ void page_count_hits(struct mglru_memcg *user, uint64_t hits)
 enum copied { COPIED, COPY_ABSENT, COPY_BUSY, COPY_MOVED };
 
 /*
- * Tries to copy a page that is there, and marks it accessed if @mark. *@folio, *@seen: whom to wait
- * for on COPY_BUSY. Compiled into its callers: a hit is a hundred instructions, and the fewer they
- * are, the more hits the processor has under way while it waits for memory.
+ * Tries to copy a page that is there, and marks it accessed but for a peek. *@folio, *@seen: whom
+ * to wait for on COPY_BUSY. Compiled into its callers: a hit is a hundred instructions, and the
+ * fewer they are, the more hits the processor has under way while it waits for memory.
  */
 static inline __attribute__((always_inline)) enum copied
-copy_hit(struct data_map *map, uint64_t page, const struct span *span, bool mark,
-         struct folio **folio, uint64_t *seen)
+copy_hit(struct data_map *map, uint64_t page, const struct span *span, struct folio **folio,
+         uint64_t *seen)
 {
     struct data *data = map->data;
     enum copied result = COPY_ABSENT;
@@ -72,8 +73,8 @@ copy_hit(struct data_map *map, uint64_t page, const struct span *span, bool mark
             bool same = !((before ^ after) & (HOLD_VERSION_MASK | HOLD_WRITER | HOLD_FROZEN)) &&
                         atomic_load_relaxed(&leaf->slots[page % LEAF_PAGES]) == slot;
             result = same ? COPIED : COPY_MOVED;
-            if (mark && MGLRU_LIKELY(same))
-                folio_mark_accessed(&data->cache->reclaim, *folio);
+            if (!span->peek && MGLRU_LIKELY(same))
+                folio_mark_again(&data->cache->reclaim, *folio);
         } else {
             result = before & HOLD_FROZEN ? COPY_MOVED : COPY_BUSY;
         }
@@ -188,14 +189,14 @@ static int read_absent(struct mglru_file *file, uint64_t page, const struct span
     return 0;
 }
 
-/* One page of a read that could not be copied at once. */
-static int read_page_slowly(struct mglru_file *file, uint64_t page, const struct span *span)
+/* One page of a read. */
+static int read_page(struct mglru_file *file, uint64_t page, const struct span *span)
 {
     struct data_map *map = mapping_map(file->mapping);
     for (unsigned tries = 0;; tries++) {
         struct folio *folio;
         uint64_t seen;
-        enum copied copied = tries < COPY_TRIES ? copy_hit(map, page, span, true, &folio, &seen)
+        enum copied copied = tries < COPY_TRIES ? copy_hit(map, page, span, &folio, &seen)
                                                 : copy_held(map, page, span, &folio, &seen);
         if (copied == COPIED) {
             page_count_hits(file->memcg, 1);
@@ -214,24 +215,12 @@ static int read_page_slowly(struct mglru_file *file, uint64_t page, const struct
     }
 }
 
-/* One page of a read. */
-static inline int read_page(struct mglru_file *file, struct data_map *map, uint64_t page,
-                            const struct span *span)
-{
-    struct folio *folio;
-    uint64_t seen;
-    if (MGLRU_UNLIKELY(copy_hit(map, page, span, true, &folio, &seen) != COPIED))
-        return read_page_slowly(file, page, span);
-    page_count_hits(file->memcg, 1);
-    return 0;
-}
-
 /* Cuts a range into pages. */
 static inline struct span next_span(const struct data *data, uint64_t at, char *buffer, size_t left)
 {
     size_t frame = (size_t)1 << data->frame_shift;
     size_t offset = (size_t)(at & (frame - 1));
-    return (struct span){buffer, offset, left < frame - offset ? left : frame - offset};
+    return (struct span){buffer, offset, left < frame - offset ? left : frame - offset, false};
 }
 
 /* Bytes of the range that are readable. */
@@ -243,22 +232,44 @@ static size_t readable(const struct data_map *map, uint64_t offset, size_t bytes
     return bytes < size - offset ? bytes : (size_t)(size - offset);
 }
 
-int mglru_read(struct mglru_file *file, uint64_t offset, void *buffer, size_t bytes, size_t *done)
+static __attribute__((noinline)) int read_slowly(struct mglru_file *file, uint64_t offset,
+                                                 void *buffer, size_t bytes, size_t *done)
 {
     struct data_map *map = mapping_map(file->mapping);
     *done = 0;
-    if (MGLRU_UNLIKELY(!map))
+    if (!map)
         return MGLRU_EINVAL;
     size_t most = readable(map, offset, bytes);
     while (*done < most) {
         uint64_t at = offset + *done;
         struct span span = next_span(map->data, at, (char *)buffer + *done, most - *done);
-        int error = read_page(file, map, at >> map->data->frame_shift, &span);
+        int error = read_page(file, at >> map->data->frame_shift, &span);
         if (MGLRU_UNLIKELY(error))
             return error == MGLRU_ERANGE ? MGLRU_OK : error; /* truncated meanwhile */
         *done += span.bytes;
     }
     return MGLRU_OK;
+}
+
+/* The quick way is for a part of one page, some bytes, all readable, which is there. */
+int mglru_read(struct mglru_file *file, uint64_t offset, void *buffer, size_t bytes, size_t *done)
+{
+    struct data_map *map = mapping_map(file->mapping);
+    if (MGLRU_UNLIKELY(!map))
+        return read_slowly(file, offset, buffer, bytes, done);
+    unsigned shift = map->data->frame_shift;
+    struct span span = {buffer, (size_t)(offset & (((uint64_t)1 << shift) - 1)), bytes, false};
+    uint64_t size = atomic_load_acquire(&map->bytes); /* pairs with map_extend */
+    struct folio *folio;
+    uint64_t seen;
+    if (MGLRU_LIKELY(bytes - 1 < ((size_t)1 << shift) - span.offset && offset < size &&
+                     bytes <= size - offset) &&
+        MGLRU_LIKELY(copy_hit(map, offset >> shift, &span, &folio, &seen) == COPIED)) {
+        page_count_hits(file->memcg, 1);
+        *done = bytes;
+        return MGLRU_OK;
+    }
+    return read_slowly(file, offset, buffer, bytes, done);
 }
 
 int mglru_peek(struct mglru_file *file, uint64_t offset, void *buffer, size_t bytes, size_t *done)
@@ -272,7 +283,8 @@ int mglru_peek(struct mglru_file *file, uint64_t offset, void *buffer, size_t by
         uint64_t at = offset + *done, seen;
         struct span span = next_span(map->data, at, (char *)buffer + *done, most - *done);
         struct folio *folio;
-        if (copy_hit(map, at >> map->data->frame_shift, &span, false, &folio, &seen) != COPIED)
+        span.peek = true;
+        if (copy_hit(map, at >> map->data->frame_shift, &span, &folio, &seen) != COPIED)
             break;
         *done += span.bytes;
     }

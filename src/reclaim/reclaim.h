@@ -129,6 +129,19 @@ void lru_batch_forget(struct reclaim *reclaim, struct folio *folio);
 
 /* One access through a file descriptor (1.4, 12.2). */
 void folio_mark_accessed(struct reclaim *reclaim, struct folio *folio);
+
+/* The same for a page of a shared cache, which is of a file and mostly marked as far as it goes:
+ * looks first, in line, and writes nothing then. */
+static inline void folio_mark_again(struct reclaim *reclaim, struct folio *folio)
+{
+    const struct reclaim_model *model = reclaim->model;
+    uint64_t flags = folio_flags(folio), state = flags & FOLIO_STATE_MASK;
+    uint64_t oldest = lruvec_min_seq(folio_lruvec(folio), LRU_TYPE_FILE);
+    /* Off the lists the number is 0 and the difference huge. */
+    bool current = (flags >> FOLIO_SEQ_SHIFT) - 1 >= oldest || !model->absolute_seq;
+    if (MGLRU_UNLIKELY(model->marked[state] != state || !current))
+        folio_mark_accessed(reclaim, folio);
+}
 /* MADV_COLD, failed invalidation, MADV_FREE, end of writeback (1.7). */
 void folio_deactivate(struct folio *folio);
 void folio_deactivate_file(struct folio *folio);
