@@ -46,10 +46,10 @@ struct range {
 };
 
 static struct range ranges[RANGES];
-static uintptr_t own_line;             /* of this thread's counter of hits */
-static volatile unsigned own_stores;   /* to that line */
-static volatile unsigned other_stores; /* to any other of the cache */
-static volatile uintptr_t opened;      /* page that the next trap closes */
+static uintptr_t own_line;            /* of this thread's counter of hits */
+static _Atomic unsigned own_stores;   /* to that line */
+static _Atomic unsigned other_stores; /* to any other of the cache */
+static _Atomic uintptr_t opened;      /* page that the next trap closes */
 
 static void protect(int how)
 {
@@ -67,17 +67,18 @@ static void on_fault(int signal_number, siginfo_t *info, void *context)
     if (!known)
         _exit(99); /* a fault of the test's own */
     if (address / 64 * 64 == own_line)
-        own_stores++;
+        atomic_add_owner(&own_stores, 1u);
     else
-        other_stores++;
-    opened = address & ~(uintptr_t)(PAGE_BYTES - 1);
-    mprotect((void *)opened, PAGE_BYTES, PROT_READ | PROT_WRITE);
+        atomic_add_owner(&other_stores, 1u);
+    uintptr_t page = address & ~(uintptr_t)(PAGE_BYTES - 1);
+    atomic_store_relaxed(&opened, page);
+    mprotect((void *)page, PAGE_BYTES, PROT_READ | PROT_WRITE);
     ((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] |= TRAP_FLAG;
 }
 
 static void on_step(int signal_number, siginfo_t *info, void *context)
 {
-    mprotect((void *)opened, PAGE_BYTES, PROT_READ);
+    mprotect((void *)atomic_load_relaxed(&opened), PAGE_BYTES, PROT_READ);
     ((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
 }
 
@@ -146,7 +147,8 @@ static void count_stores(const struct scene *scene, unsigned hits)
     struct sigaction step = {.sa_sigaction = on_step, .sa_flags = SA_SIGINFO}, old_step;
     assert_int_equal(sigaction(SIGSEGV, &fault, &old_fault), 0);
     assert_int_equal(sigaction(SIGTRAP, &step, &old_step), 0);
-    own_stores = other_stores = 0;
+    atomic_store_relaxed(&own_stores, 0);
+    atomic_store_relaxed(&other_stores, 0);
     protect(PROT_READ);
     for (unsigned i = 0; i < hits; i++)
         read_page(scene, i * 37 % PAGES);
@@ -164,14 +166,14 @@ static void marked_pages_are_read_without_a_store_to_a_shared_line(void **state)
         read_page(&scene, page);
     /* The method sees stores: these hits mark pages. */
     count_stores(&scene, PAGES);
-    assert_int_equal(own_stores, PAGES);
-    assert_true(other_stores > 0);
+    assert_int_equal(atomic_load_relaxed(&own_stores), PAGES);
+    assert_true(atomic_load_relaxed(&other_stores) > 0);
     for (unsigned turn = 0; turn < 8; turn++)
         for (unsigned page = 0; page < PAGES; page++)
             read_page(&scene, page);
     count_stores(&scene, HITS);
-    assert_int_equal(other_stores, 0);
-    assert_int_equal(own_stores, HITS);
+    assert_int_equal(atomic_load_relaxed(&other_stores), 0);
+    assert_int_equal(atomic_load_relaxed(&own_stores), HITS);
     mglru_cache_destroy(scene.cache);
     mglru_store_close(scene.store);
 }
