@@ -147,7 +147,7 @@ struct mglru_pin {
 };
 
 enum mglru_unpin_how {
-    MGLRU_UNPIN_CLEAN = 1, /* nothing was changed */
+    MGLRU_UNPIN_CLEAN = 1, /* nothing was changed; OVERWRITE: what was not there is not kept */
     MGLRU_UNPIN_DIRTY,     /* WRITE, OVERWRITE: content has to go to the store */
     MGLRU_UNPIN_DISCARD    /* WRITE, OVERWRITE: the page leaves the cache, its changes are lost */
 };
@@ -193,7 +193,8 @@ MGLRU_API int mglru_sync_all(struct mglru_cache *cache);
 MGLRU_API int mglru_truncate(struct mglru_mapping *mapping, uint64_t bytes);
 
 /* Makes a range read as zeros. Whole pages are dropped, a store's bytes punched (or written as
- * zeros where it cannot punch). Errors as mglru_truncate and mglru_write. */
+ * zeros where it cannot punch). Not at the same time as writes to the range. Errors as
+ * mglru_truncate and mglru_write. */
 MGLRU_API int mglru_punch(struct mglru_file *file, uint64_t offset, uint64_t bytes);
 
 /* Drops the clean pages of a range that nobody uses; returns how many. */

@@ -84,6 +84,19 @@ static void release_memcg(struct memcg *memcg, void *context)
     memcg->user = NULL;
 }
 
+/* A memcg of a shared cache is whole before other threads see it. */
+static int attach_shared(struct memcg *memcg, void *context)
+{
+    struct mglru_cache *cache = context;
+    int error = lruvec_attach(&cache->reclaim, memcg);
+    if (error)
+        return error;
+    error = cache_memcg_attach(cache, memcg);
+    if (error)
+        lruvec_detach(memcg);
+    return error;
+}
+
 int cache_memcg_attach(struct mglru_cache *cache, struct memcg *memcg)
 {
     struct mglru_memcg *user = aligned_alloc(64, sizeof(*user));
@@ -221,7 +234,9 @@ int cache_create(const struct mglru_cache_options *given, const struct cache_sha
     struct memcg_tree_options tree_options = {.cpus = shared ? shared->cpus : 1,
                                               .nodes = options.nodes,
                                               .params = &cache->params,
-                                              .release = release_memcg};
+                                              .attach = shared ? attach_shared : NULL,
+                                              .release = release_memcg,
+                                              .release_context = cache};
     if (!error)
         error = memcg_tree_create(&tree_options, &cache->tree);
     if (!error) {

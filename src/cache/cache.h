@@ -89,7 +89,8 @@ struct mglru_memcg {
 
 struct mglru_mapping {
     struct page_mapping base; /* first: reclaim knows the mapping by it */
-    void *data;               /* of data/ where the cache is shared */
+    void *data;               /* of data/ where the cache is shared; fixed at creation */
+    _Atomic uint32_t errors;  /* of its store, so far; shared caches alone */
     struct mglru_cache *cache;
     enum mglru_mapping_kind kind;
     uint64_t size_pages; /* 0: unknown */
@@ -233,6 +234,8 @@ bool cache_pays_for_children(const struct mglru_cache *cache, const struct memcg
 /* First access of a memcg: what its process costs. */
 int cache_memcg_runs(struct mglru_cache *cache, struct mglru_memcg *memcg,
                      enum mglru_access_kind first);
+/* Remembers what reclaim met when @memcg was refused a page (mglru_memcg_verdict). */
+void cache_note_verdict(struct mglru_memcg *memcg, const struct reclaim_outcome *outcome);
 /* Brings the memcg down to its limits after they were written: memory.max, memory.high. */
 void cache_enforce_max(struct mglru_cache *cache, struct memcg *memcg);
 void cache_enforce_high(struct mglru_cache *cache, struct memcg *memcg);
@@ -319,6 +322,16 @@ static inline bool cache_is_shared(const struct mglru_cache *cache)
 {
     return cache->claims != NULL;
 }
+
+/* mglru_mapping_create, with what data/ knows the mapping by. */
+struct cache_mapping_wish {
+    const char *name;
+    enum mglru_mapping_kind kind;
+    uint64_t size_pages;
+    void *data;
+};
+int cache_mapping_create(struct mglru_cache *cache, const struct cache_mapping_wish *wish,
+                         struct mglru_mapping **out);
 
 /* Creates the public side of a memcg of the tree. */
 int cache_memcg_attach(struct mglru_cache *cache, struct memcg *memcg);

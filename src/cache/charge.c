@@ -25,22 +25,23 @@ void cache_raise_oom(struct mglru_cache *cache, struct memcg *memcg)
     }
 }
 
-static unsigned long reclaim_pages(struct mglru_cache *cache, struct memcg *memcg, long pages)
+void cache_note_verdict(struct mglru_memcg *user, const struct reclaim_outcome *outcome)
 {
-    struct reclaim_outcome outcome;
+    atomic_store_relaxed(&user->verdict[0], outcome->busy);
+    atomic_store_relaxed(&user->verdict[1], outcome->dirty);
+    atomic_store_relaxed(&user->verdict[2], outcome->protected);
+    atomic_store_relaxed(&user->verdict[3], outcome->scanned);
+}
+
+/* @outcome may be NULL. */
+static unsigned long reclaim_pages(struct mglru_cache *cache, struct memcg *memcg, long pages,
+                                   struct reclaim_outcome *outcome)
+{
     struct reclaim_request request = {.target = memcg,
                                       .pages = (unsigned long)(pages > 0 ? pages : 0),
                                       .may_swap = true,
-                                      .outcome = &outcome};
-    unsigned long reclaimed = reclaim_run(&cache->reclaim, &request);
-    if (!reclaimed && cache_is_shared(cache)) {
-        struct mglru_memcg *user = memcg_user(memcg);
-        atomic_store_relaxed(&user->verdict[0], outcome.busy);
-        atomic_store_relaxed(&user->verdict[1], outcome.dirty);
-        atomic_store_relaxed(&user->verdict[2], outcome.protected);
-        atomic_store_relaxed(&user->verdict[3], outcome.scanned);
-    }
-    return reclaimed;
+                                      .outcome = outcome};
+    return reclaim_run(&cache->reclaim, &request);
 }
 
 /* Over memory.high: reclaims what was charged, again while the excess would be throttled. */
@@ -57,7 +58,7 @@ static void handle_high(struct mglru_cache *cache, struct memcg *memcg, unsigned
             if (usage <= high)
                 continue;
             memcg_raise(level, MEMCG_EVENT_HIGH);
-            reclaimed += reclaim_pages(cache, level, (long)ask);
+            reclaimed += reclaim_pages(cache, level, (long)ask, NULL);
             usage = page_counter_read(&level->memory);
             /* The penalty of facts 6.3 exceeds 10 ms once 1.3 % is over. */
             throttled |= usage > high + high / 77;
@@ -71,11 +72,30 @@ static void handle_high(struct mglru_cache *cache, struct memcg *memcg, unsigned
     }
 }
 
-/* Before out of memory: a shared cache may have dirty pages that can be written now. */
+/* Nothing could be reclaimed: a shared cache may have dirty pages that can be written now. */
 static bool relieve(struct mglru_cache *cache, struct memcg *memcg, unsigned *reliefs)
 {
-    return cache->shared.relieve && (*reliefs)++ < MAX_RECLAIM_RETRIES &&
+    return cache->shared.relieve && *reliefs < MAX_RECLAIM_RETRIES && ++*reliefs &&
            cache->shared.relieve(cache->shared.data, memcg);
+}
+
+/* handle_high where others charge at the same time: who is throttled works for itself, and no more
+ * than SHARED_HIGH_ROUNDS times (chosen: 32 pages each, so four pages for one at the least). */
+#define SHARED_HIGH_ROUNDS 4
+
+static void handle_high_shared(struct mglru_cache *cache, struct memcg *memcg)
+{
+    struct reclaim_outcome outcome;
+    unsigned reliefs = MAX_RECLAIM_RETRIES - 1; /* one is left */
+    for (unsigned round = 0; round < SHARED_HIGH_ROUNDS; round++) {
+        long over = page_counter_read(&memcg->memory) - atomic_load_relaxed(&memcg->memory.high);
+        if (over <= 0 || cache_stopped(cache))
+            return;
+        memcg_raise(memcg, MEMCG_EVENT_HIGH);
+        if (!reclaim_pages(cache, memcg, SWAP_CLUSTER_MAX, &outcome) &&
+            !(outcome.dirty && relieve(cache, memcg, &reliefs)))
+            return;
+    }
 }
 
 /* Above memory.high. A shared cache leaves it to background reclaim while that keeps up. */
@@ -93,6 +113,7 @@ static int charge(struct mglru_cache *cache, struct mglru_memcg *user, unsigned 
 {
     struct memcg *memcg = user->memcg;
     struct memcg_verdict verdict;
+    struct reclaim_outcome outcome;
     bool drained = false, raised = false;
     unsigned retries = MAX_RECLAIM_RETRIES, reliefs = 0;
     int error = cache->machine.pages ? machine_make_room(cache, pages, once) : 0;
@@ -106,7 +127,9 @@ static int charge(struct mglru_cache *cache, struct mglru_memcg *user, unsigned 
             return MGLRU_EINTR;
         raised = memcg_charge_refused(&verdict, raised, true);
         uint64_t work = atomic_load_relaxed(&cache->reclaim.work);
-        unsigned long reclaimed = reclaim_pages(cache, over, pages);
+        unsigned long reclaimed = reclaim_pages(cache, over, pages, &outcome);
+        if (!reclaimed && !once && outcome.dirty && relieve(cache, over, &reliefs))
+            continue; /* sixteen retries would meet the same dirty pages */
         /* Nothing was looked at: all further tries would find the same (T3, T10). */
         bool hopeless = !reclaimed && work == atomic_load_relaxed(&cache->reclaim.work);
         if (memcg_margin(over) < (long)pages) {
@@ -119,8 +142,11 @@ static int charge(struct mglru_cache *cache, struct mglru_memcg *user, unsigned 
             if (over_still && (hopeless || exhausted || (once && !first))) {
                 if (once)
                     return MGLRU_EAGAIN;
-                if (relieve(cache, over, &reliefs))
+                if (relieve(cache, over, &reliefs)) {
+                    retries = MAX_RECLAIM_RETRIES;
                     continue;
+                }
+                cache_note_verdict(user, &outcome);
                 cache_raise_oom(cache, over);
                 return MGLRU_EOOM;
             }
@@ -129,8 +155,14 @@ static int charge(struct mglru_cache *cache, struct mglru_memcg *user, unsigned 
             break;
     }
 charged:
-    if (MGLRU_UNLIKELY(verdict.high != NULL) && !left_to_background(cache, verdict.high))
+    if (MGLRU_LIKELY(!verdict.high) || left_to_background(cache, verdict.high))
+        return 0;
+    if (cache_is_shared(cache)) {
+        if (!once)
+            handle_high_shared(cache, verdict.high);
+    } else {
         handle_high(cache, memcg, verdict.batch ? verdict.batch : pages);
+    }
     return 0;
 }
 
@@ -230,6 +262,7 @@ int cache_memcg_runs(struct mglru_cache *cache, struct mglru_memcg *user,
 static bool reclaim_down_to(struct mglru_cache *cache, struct memcg *memcg,
                             const _Atomic long *limit)
 {
+    struct reclaim_outcome outcome;
     unsigned retries = MAX_RECLAIM_RETRIES, reliefs = 0;
     bool drained = false;
     for (;;) {
@@ -241,9 +274,13 @@ static bool reclaim_down_to(struct mglru_cache *cache, struct memcg *memcg,
             drained = true;
             continue;
         }
-        if (!reclaim_pages(cache, memcg, over) && retries-- == 0 &&
-            !relieve(cache, memcg, &reliefs))
+        if (reclaim_pages(cache, memcg, over, &outcome) || retries-- > 0)
+            continue;
+        if (!relieve(cache, memcg, &reliefs)) {
+            cache_note_verdict(memcg_user(memcg), &outcome);
             return false;
+        }
+        retries = MAX_RECLAIM_RETRIES;
     }
 }
 

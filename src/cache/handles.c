@@ -49,7 +49,7 @@ static int create_one(struct mglru_cache *cache, const char *path, struct memcg 
     if (!*created)
         return 0;
     int error = memcg_create_path(cache->tree, path, out);
-    if (error)
+    if (error || cache_is_shared(cache))
         return error;
     error = attach(cache, *out);
     if (error)
@@ -335,26 +335,34 @@ uint64_t mglru_memcg_id(const struct mglru_memcg *user)
 int mglru_mapping_create(struct mglru_cache *cache, const char *name, enum mglru_mapping_kind kind,
                          uint64_t size_pages, struct mglru_mapping **out)
 {
+    struct cache_mapping_wish wish = {.name = name, .kind = kind, .size_pages = size_pages};
     *out = NULL;
     if (!name || (kind != MGLRU_FILE && kind != MGLRU_ANON) || size_pages > MGLRU_INDEX_MAX + 1)
         return MGLRU_EINVAL;
+    return cache_mapping_create(cache, &wish, out);
+}
+
+int cache_mapping_create(struct mglru_cache *cache, const struct cache_mapping_wish *wish,
+                         struct mglru_mapping **out)
+{
     struct mglru_mapping *mapping = calloc(1, sizeof(*mapping));
-    char *copy = strdup(name);
+    char *copy = strdup(wish->name);
     if (!mapping || !copy) {
         free(mapping);
         free(copy);
         return MGLRU_ENOMEM;
     }
     list_init(&mapping->base.vmas);
-    mapping->base.anon = kind == MGLRU_ANON;
+    mapping->base.anon = wish->kind == MGLRU_ANON;
     mapping->cache = cache;
-    mapping->kind = kind;
-    mapping->size_pages = size_pages;
+    mapping->kind = wish->kind;
+    mapping->size_pages = wish->size_pages;
+    mapping->data = wish->data;
     mapping->name = copy;
     index_init(&mapping->index, &cache->index_pool);
     cache_enter(cache);
     list_add_tail(&cache->mappings, &mapping->link);
-    cache->mapping_bytes += sizeof(*mapping) + strlen(name) + 1;
+    cache->mapping_bytes += sizeof(*mapping) + strlen(copy) + 1;
     cache_leave(cache);
     *out = mapping;
     return 0;
@@ -373,6 +381,8 @@ static int open_file(struct mglru_mapping *mapping, struct mglru_memcg *user,
 {
     file->mapping = mapping;
     file->memcg = user;
+    /* Errors from before it was opened are not its own. */
+    atomic_store_relaxed(&file->errors_told, atomic_load_relaxed(&mapping->errors));
     if (mapping->kind == MGLRU_FILE && user->files_charged < KERNEL_FILES_MAX) {
         int error = cache_charge_kernel(mapping->cache, user, KERNEL_FILE_BYTES);
         if (error)

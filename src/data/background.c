@@ -103,18 +103,20 @@ void background_stop(struct data *data)
     atomic_store_release(&data->stop, true);
     bell_ring(&data->flush_bell);
     bell_ring(&data->reclaim_bell);
-    for (unsigned i = 0; i < data->flusher_count; i++)
+    for (unsigned i = 0; i < data->flusher_count; i++) {
         if (data->flushers[i])
             os_thread_join(data->flushers[i]);
+        data->flushers[i] = NULL;
+    }
     if (data->reclaimer)
         os_thread_join(data->reclaimer);
+    data->reclaimer = NULL;
 }
 
 void background_over_high(void *argument, struct memcg *memcg)
 {
     struct data *data = argument;
-    if (!data->no_threads)
-        bell_ring(&data->reclaim_bell);
+    bell_ring(&data->reclaim_bell);
 }
 
 uint64_t background_drain(struct data *data)

@@ -114,7 +114,7 @@ static int create_cache(struct data *data, const struct mglru_data_options *opti
                                   .cpus = options->cpus,
                                   .stop = data_stop,
                                   .fini = data_fini,
-                                  .over_high = background_over_high,
+                                  .over_high = data->no_threads ? NULL : background_over_high,
                                   .relieve = background_relieve};
     int error = cache_create(&cache_options, &shared, &data->cache);
     return error;
@@ -169,16 +169,18 @@ int mglru_data_mapping_create(struct mglru_cache *cache, const char *name,
     map->store = store;
     atomic_store_relaxed(&map->bytes, size_bytes);
     lock_spin_init(&map->lock, RANK_MAPPING);
+    map->hole_first = 1; /* none: hole_last is 0 */
     lock_mutex_init(&map->sync, RANK_SYNC);
     list_init(&map->dirty_leaves);
+    list_init(&map->sync_leaves);
     list_init(&map->unsynced_leaves);
     list_init(&map->dirty_map_link);
-    int error = mglru_mapping_create(cache, name, MGLRU_FILE, 0, &map->mapping);
+    struct cache_mapping_wish wish = {.name = name, .kind = MGLRU_FILE, .data = map};
+    int error = cache_mapping_create(cache, &wish, &map->mapping);
     if (error) {
         free(map);
         return error;
     }
-    map->mapping->data = map;
     *out = map->mapping;
     return MGLRU_OK;
 }
@@ -195,6 +197,7 @@ static void free_map(struct rcu_later *later)
 static void empty_map(struct data_map *map)
 {
     page_cut(map, 0, UINT64_MAX >> map->data->frame_shift, false);
+    flush_wait_users(map);
     flush_wait(map);
     background_drain(map->data); /* pages of it that waited there are free now */
     map_fini(map);
@@ -217,7 +220,7 @@ void mglru_data_mapping_destroy(struct mglru_mapping *mapping)
 uint64_t mglru_data_mapping_bytes(const struct mglru_mapping *mapping)
 {
     const struct data_map *map = mapping_map(mapping);
-    return map ? atomic_load_acquire(&map->bytes) : 0; /* pairs with map_extend */
+    return map ? atomic_load_acquire(&map->bytes) : 0; /* pairs with dirty_set */
 }
 
 void mglru_memcg_verdict(const struct mglru_memcg *memcg, struct mglru_verdict *verdict)

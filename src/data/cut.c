@@ -58,7 +58,54 @@ int mglru_truncate(struct mglru_mapping *mapping, uint64_t bytes)
             zero_tail(map, bytes);
     }
     flush_wait(map); /* writes in flight must not make the store longer again */
-    return map->store ? mglru_store_truncate(map->store, bytes) : MGLRU_OK;
+    int error = map->store ? mglru_store_truncate(map->store, bytes) : MGLRU_OK;
+    if (bytes < before && bytes & (frame - 1))
+        zero_tail(map, bytes); /* a reader may have brought the page from the longer store */
+    return error;
+}
+
+static bool in_hole(const struct data_map *map, uint64_t first, uint64_t last)
+    MGLRU_REQUIRES(map->lock)
+{
+    return map->hole_first <= map->hole_last && first <= map->hole_last && last >= map->hole_first;
+}
+
+/* Waits under the lock, which it gives up meanwhile. */
+static void wait_for_holes(struct data_map *map, uint64_t first, uint64_t last)
+    MGLRU_REQUIRES(map->lock)
+{
+    while (in_hole(map, first, last)) {
+        uint32_t holes = atomic_load_relaxed(&map->holes);
+        map_unlock(map);
+        os_wait(&map->holes, holes);
+        map_lock(map);
+    }
+}
+
+void hole_begin(struct data_map *map, uint64_t first, uint64_t last)
+{
+    map_lock(map);
+    wait_for_holes(map, 0, UINT64_MAX); /* there is one hole at a time */
+    map->hole_first = first;
+    map->hole_last = last;
+    map_unlock(map);
+}
+
+void hole_end(struct data_map *map)
+{
+    map_lock(map);
+    map->hole_first = 1;
+    map->hole_last = 0;
+    atomic_add_relaxed(&map->holes, 1);
+    map_unlock(map);
+    os_wake(&map->holes, true);
+}
+
+void hole_wait(struct data_map *map, uint64_t page)
+{
+    map_lock(map);
+    wait_for_holes(map, page, page);
+    map_unlock(map);
 }
 
 /* Writes zeros over @bytes from @offset, which lie in one page. */
@@ -94,16 +141,15 @@ int mglru_punch(struct mglru_file *file, uint64_t offset, uint64_t bytes)
         error = write_zeros(file, last << shift, end - (last << shift));
     if (error)
         return error;
+    /* Nobody may bring a page back before the store is punched. */
+    hole_begin(map, first, last - 1);
     page_cut(map, first, last - 1, false);
     flush_wait(map);
-    if (!map->store)
-        return MGLRU_OK;
-    error = mglru_store_punch(map->store, first << shift, (last - first) << shift);
-    if (error == MGLRU_ENOTSUP)
-        return write_zeros(file, first << shift, (last - first) << shift);
-    /* Readers may have brought pages back before the store was punched. */
-    page_cut(map, first, last - 1, false);
-    return error;
+    if (map->store)
+        error = mglru_store_punch(map->store, first << shift, (last - first) << shift);
+    hole_end(map);
+    return error == MGLRU_ENOTSUP ? write_zeros(file, first << shift, (last - first) << shift)
+                                  : error;
 }
 
 uint64_t mglru_drop(struct mglru_mapping *mapping, uint64_t offset, uint64_t bytes)

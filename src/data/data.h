@@ -61,6 +61,7 @@ struct data_leaf {
     uint64_t syncing;  /* bit a page: written before the sync that is going on */
     uint64_t dirty_since_ns;
     struct list_node dirty_link;
+    struct list_node sync_link;     /* map->sync_leaves */
     struct list_node unsynced_link; /* map->unsynced_leaves */
     struct list_node shadow_link;   /* data->shadow_leaves; guarded by data->shadow_lock */
     struct rcu_later later;
@@ -86,21 +87,25 @@ struct data_map {
     uint64_t leaf_count;
     struct list_node dirty_leaves; /* data_leaf.dirty_link, roughly oldest first */
     uint64_t dirty_leaf_count;
+    struct list_node sync_leaves;     /* data_leaf.sync_link: what the sync that runs has to do */
     struct list_node unsynced_leaves; /* data_leaf.unsynced_link */
+    uint32_t flips;                   /* changes of the phase of flights, which is its low bit */
+    uint64_t hole_first;              /* a punch is going on: no page comes into hole_first .. */
+    uint64_t hole_last;               /* .. hole_last meanwhile; first > last: none is */
     bool lost;                        /* unsynced pages left the cache since the last good sync */
     bool failed;                      /* a sync failed after that: for ever */
     struct list_node dirty_map_link;  /* data->dirty_maps; guarded by data->dirty_lock */
     /* Anybody. */
-    _Alignas(64) _Atomic uint32_t errors; /* failed writes and syncs so far */
-    _Atomic uint32_t flights;             /* writes to the store that are going on */
-    _Atomic uint32_t flights_waiters;
-    struct lock_mutex sync; /* RANK_SYNC: one sync of the store at a time */
+    _Alignas(64) _Atomic uint32_t flights[2]; /* writes to the store that are going on, by phase */
+    _Atomic uint32_t users;                   /* flushers that took it from data->dirty_maps */
+    _Atomic uint32_t holes;                   /* punches that ended */
+    struct lock_mutex sync;                   /* RANK_SYNC: one sync of the store at a time */
     struct rcu_later later;
 };
 
 _Static_assert(offsetof(struct data_map, lock) == 64,
                "misses and flushes of other threads leave the line of look-ups alone");
-_Static_assert(offsetof(struct data_map, errors) % 64 == 0,
+_Static_assert(offsetof(struct data_map, flights) % 64 == 0,
                "flights of flushers are counted off the line of the lock");
 
 /* What background threads wait for. */
@@ -133,6 +138,7 @@ struct data {
     uint64_t shadow_count;
     _Alignas(64) struct lock_spin dirty_lock; /* RANK_DIRTY */
     struct list_node dirty_maps;
+    uint64_t dirty_map_count;
 
     _Alignas(64) _Atomic bool urgent; /* reclaim waits for clean pages: flushers write all */
     struct bell flush_bell;
@@ -209,14 +215,23 @@ static inline uint64_t map_slot(const struct data_leaf *leaf, uint64_t page)
     return leaf ? atomic_load_acquire(&leaf->slots[page % LEAF_PAGES]) : 0;
 }
 
+/* How a new page is made. Where it has to lie is looked at together with the insertion: so a page
+ * is never read from the store behind the back of a truncation, nor made of zeros where somebody
+ * wrote meanwhile. */
+enum page_how {
+    PAGE_ONCE = 1,   /* gives up early: readahead */
+    PAGE_INSIDE = 2, /* of the mapping's size only */
+    PAGE_BEYOND = 4  /* beyond it only */
+};
+
 /*
  * Puts a new folio at its page. 0: it is there, *@shadow is what stood there or 0; MGLRU_EEXIST:
- * another folio stands there; MGLRU_ERANGE: @inside, and the page lies beyond the mapping's end;
- * MGLRU_ENOMEM. Takes the lock.
+ * another folio stands there; MGLRU_ERANGE: the page does not lie where @how wants it; MGLRU_EBUSY:
+ * it is being punched; MGLRU_ENOMEM. Takes the lock.
  */
-int map_insert(struct data_map *map, struct folio *folio, bool inside, uint64_t *shadow);
-/* Under the lock: the slot of @page becomes @value (0 or a shadow); the folio loses its dirty
- * bits. The leaf may be freed. */
+int map_insert(struct data_map *map, struct folio *folio, unsigned how, uint64_t *shadow);
+/* Under the lock: the slot of @page becomes @value (a shadow: it is evicted; or 0); the folio loses
+ * its dirty bits. The leaf may be freed. */
 void map_remove(struct data_map *map, struct data_leaf *leaf, uint64_t page, uint64_t value)
     MGLRU_REQUIRES(map->lock);
 /* Under the lock: a flusher is done with a leaf. */
@@ -230,20 +245,19 @@ void map_fini(struct data_map *map);
 
 /*
  * Makes a folio for @page, charged to the file's memcg: held as WRITER, any content. Reclaims;
- * writes dirty pages when nothing else helps, but with PAGE_ONCE. *@out is NULL
- * and the result 0 where a folio stands there already. MGLRU_EOOM, _ENOMEM, _EAGAIN (PAGE_ONCE).
+ * writes dirty pages when nothing else helps, but with PAGE_ONCE. *@out is NULL and the result 0
+ * where a folio stands there already. MGLRU_EOOM, _ENOMEM, _EAGAIN (PAGE_ONCE), _ERANGE: it does
+ * not lie where @how, a set of enum page_how, wants it.
  */
-enum page_how {
-    PAGE_ONCE = 1,  /* gives up early: readahead */
-    PAGE_INSIDE = 2 /* only inside of the mapping: MGLRU_ERANGE */
-};
 int page_make(struct mglru_file *file, uint64_t page, unsigned how, struct folio **out);
 /*
  * Makes pages @page .. @page + @most - 1 (at most FLUSH_PAGES) as far as they are absent and lie in
  * the mapping, and reads them from the store. *@out: the first, held as WRITER; NULL and 0: another
- * else brings it at this moment. Errors of page_make and of the store.
+ * else brings it at this moment. @once: all of it is readahead. Errors of page_make and of the
+ * store; MGLRU_ERANGE: @page does not lie in the mapping.
  */
-int page_read_in(struct mglru_file *file, uint64_t page, uint32_t most, struct folio **out);
+int page_read_in(struct mglru_file *file, uint64_t page, uint32_t most, bool once,
+                 struct folio **out);
 /* A page held as WRITER; raw: it was absent and has any content. */
 struct data_page {
     struct folio *folio;
@@ -254,13 +268,16 @@ int page_hold_write(struct mglru_file *file, uint64_t page, bool overwrite, stru
 uint32_t page_window(struct mglru_file *file, uint64_t page);
 /* Adds to the hits of the memcg; a negative amount corrects what this thread has added. */
 void page_count_hits(struct mglru_memcg *user, uint64_t hits);
-/* The mapping is readable up to @bytes at least. */
-void map_extend(struct data_map *map, uint64_t bytes);
 /* The writer of @folio takes it out of its mapping, if it still stands there. */
 void page_discard(struct data *data, struct folio *folio);
 /* The last reference went. Under a claim / with a claim of its own. */
 void page_dispose(struct data *data, struct folio *folio);
 void page_dispose_claiming(struct data *data, struct folio *folio);
+/* Makes first .. last a hole, into which no page comes; waits for other holes. Ends it. Waits for
+ * the end of the hole in which a page was refused. No lock or claim. */
+void hole_begin(struct data_map *map, uint64_t first, uint64_t last);
+void hole_end(struct data_map *map);
+void hole_wait(struct data_map *map, uint64_t page);
 /* Takes the pages first .. last out of the mapping: all of them, whoever holds them, or only clean
  * ones that nobody uses. Returns how many. */
 uint64_t page_cut(struct data_map *map, uint64_t first, uint64_t last, bool only_idle);
@@ -294,8 +311,9 @@ void hold_downgrade(struct folio *folio);
 
 /* --- dirty.c, flush.c: to the store --------------------------------------------------------- */
 
-/* The writer of @folio changed it. No claim is held. */
-void dirty_set(struct data *data, struct folio *folio);
+/* The writer of @folio changed it; the mapping is readable up to @bytes at least. Neither counts
+ * if the folio was cut out of it. No claim is held. */
+void dirty_set(struct data *data, struct folio *folio, uint64_t bytes);
 /* Under the mapping's lock and a claim: @folio, in @leaf, is clean or gone. */
 void dirty_clear(struct data_map *map, struct data_leaf *leaf, struct folio *folio)
     MGLRU_REQUIRES(map->lock);
@@ -310,17 +328,21 @@ struct flush_range {
     uint64_t last;
     uint64_t most;          /* pages */
     uint64_t older_than_ns; /* leaves that became dirty later are left alone */
-    bool waits;             /* also pages that are being changed now */
+    bool waits;             /* a sync: also pages that are being changed now, whatever their age */
 };
 /* Writes what is dirty in the range; each page at most once. *@error: of the store, which ends the
  * flush. Returns the pages written. No lock, claim or RCU section. */
 uint64_t flush_map(struct data_map *map, const struct flush_range *range, int *error);
 /* Writes up to @most dirty pages of any mappings that became dirty before @older_than_ns. */
 uint64_t flush_some(struct data *data, uint64_t most, uint64_t older_than_ns);
-/* After a write: the writer's share when its memcg has too many dirty pages. */
-void flush_throttle(struct data *data, struct mglru_memcg *user);
-/* Waits until no write to the store is going on. */
+/* The writer of @folio asks whether the folio's memcg, or the cache, has too many dirty pages; it
+ * wakes the flushers long before. True: it owes flush_share after it let go of the folio. */
+bool flush_is_due(struct data *data, struct folio *folio);
+void flush_share(struct data *data);
+/* Waits until all writes to the store that were going on have ended. */
 void flush_wait(struct data_map *map);
+/* Waits until no flusher has the mapping, which has no dirty pages. */
+void flush_wait_users(struct data_map *map);
 /* Writes the range and syncs the store; the error of this attempt. */
 int sync_map(struct data_map *map, uint64_t first, uint64_t last);
 

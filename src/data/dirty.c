@@ -25,8 +25,9 @@ static void list_map(struct data_map *map) MGLRU_REQUIRES(map->lock)
 {
     struct data *data = map->data;
     lock_spin_acquire(&data->dirty_lock);
-    if (list_empty(&map->dirty_map_link))
-        list_add_tail(&data->dirty_maps, &map->dirty_map_link);
+    MGLRU_ASSERT(list_empty(&map->dirty_map_link));
+    list_add_tail(&data->dirty_maps, &map->dirty_map_link);
+    data->dirty_map_count++;
     lock_spin_release(&data->dirty_lock);
 }
 
@@ -35,6 +36,7 @@ static void unlist_map(struct data_map *map) MGLRU_REQUIRES(map->lock)
     struct data *data = map->data;
     lock_spin_acquire(&data->dirty_lock);
     list_del_init(&map->dirty_map_link);
+    data->dirty_map_count--;
     lock_spin_release(&data->dirty_lock);
 }
 
@@ -62,17 +64,22 @@ void dirty_restore(struct data_map *map, struct data_leaf *leaf, struct folio *f
     lruvec_stat(folio_lruvec(folio), MEMCG_FILE_DIRTY, 1);
 }
 
-void dirty_set(struct data *data, struct folio *folio)
+void dirty_set(struct data *data, struct folio *folio, uint64_t bytes)
 {
     struct data_map *map = folio_map(folio);
-    if (!map->store || folio_test(folio, FOLIO_DIRTY))
+    if ((!map->store || folio_test(folio, FOLIO_DIRTY)) &&
+        bytes <= atomic_load_relaxed(&map->bytes))
         return;
     cpu_claim(data->cache->claims);
     map_lock(map);
     struct data_leaf *leaf = map_find(map, folio->index);
     /* What was cut while it was written is nobody's business any more. */
-    if (map_slot(leaf, folio->index) == (uintptr_t)folio)
-        dirty_restore(map, leaf, folio);
+    if (map_slot(leaf, folio->index) == (uintptr_t)folio) {
+        if (bytes > atomic_load_relaxed(&map->bytes))
+            atomic_store_release(&map->bytes, bytes); /* pairs with readable */
+        if (map->store)
+            dirty_restore(map, leaf, folio);
+    }
     map_unlock(map);
     cpu_release(data->cache->claims);
 }

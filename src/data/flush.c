@@ -17,8 +17,9 @@ struct run {
     uint64_t first;
     unsigned count;
     struct folio *folios[FLUSH_PAGES];
-    /* Dirty pages of the leaf that somebody changes now: passed over; one of them. */
-    uint64_t busy_bits;
+    unsigned phase; /* in which it was counted as a flight */
+    /* Dirty pages of the leaf that were passed over, and one of them that somebody changes now. */
+    uint64_t passed;
     struct folio *busy;
     uint64_t busy_seen;
 };
@@ -43,15 +44,15 @@ static void begin_write(struct data_map *map, struct data_leaf *leaf, struct fol
     lruvec_stat(folio_lruvec(folio), MEMCG_FILE_WRITEBACK, 1);
 }
 
-/* The page is in the store, but not yet for good: a sync that begins from now on is for it. */
-static void mark_unsynced(struct data_map *map, struct folio *folio) MGLRU_REQUIRES(map->lock)
+/* A dirty page that cannot be taken now: changed by somebody, full of readers, or for a moment in
+ * the hands of a reclaim that is about to see that it is dirty. */
+static void pass_over(struct run *run, uint64_t bit, struct folio *folio, uint64_t seen)
 {
-    struct data_leaf *leaf = map_find(map, folio->index);
-    if (map_slot(leaf, folio->index) != (uintptr_t)folio)
+    run->passed |= bit;
+    if (run->busy || seen & HOLD_FROZEN)
         return;
-    leaf->unsynced |= UINT64_C(1) << (folio->index % LEAF_PAGES);
-    if (list_empty(&leaf->unsynced_link))
-        list_add_tail(&map->unsynced_leaves, &leaf->unsynced_link);
+    run->busy = folio;
+    run->busy_seen = seen;
 }
 
 /* Takes the first run among *@todo, whose bits it clears. */
@@ -67,13 +68,8 @@ static void take_run(struct data_map *map, struct data_leaf *leaf, uint64_t *tod
         *todo &= *todo - 1;
         struct folio *folio = slot_get_folio(map_slot(leaf, page));
         uint64_t seen;
-        enum hold_result result = hold_read(map->data, folio, &leaf->slots[offset], &seen);
-        if (result != HOLD_TAKEN) {
-            if (result == HOLD_BUSY) {
-                run->busy_bits |= UINT64_C(1) << offset;
-                run->busy = folio;
-                run->busy_seen = seen;
-            }
+        if (hold_read(map->data, folio, &leaf->slots[offset], &seen) != HOLD_TAKEN) {
+            pass_over(run, UINT64_C(1) << offset, folio, seen);
             if (run->count)
                 return;
             continue;
@@ -106,16 +102,25 @@ static int write_run(const struct run *run)
     return count ? mglru_store_write(map->store, run->first << data->frame_shift, vec, count) : 0;
 }
 
-/* The store refused the page: it is to be written again, if it still is where it was. */
-static void dirty_again(struct data_map *map, struct folio *folio) MGLRU_REQUIRES(map->lock)
+/*
+ * The store has taken the page, or refused it: then it is to be written again. Only now it counts
+ * as unsynced, since a sync that began during the write does not cover it.
+ */
+static void settle(struct data_map *map, struct folio *folio, bool taken) MGLRU_REQUIRES(map->lock)
 {
     struct data_leaf *leaf = map_find(map, folio->index);
     if (map_slot(leaf, folio->index) != (uintptr_t)folio)
-        return;
+        return; /* it was cut meanwhile */
     uint64_t bit = UINT64_C(1) << (folio->index % LEAF_PAGES);
-    leaf->unsynced &= ~bit;
-    leaf->syncing &= ~bit;
-    dirty_restore(map, leaf, folio);
+    if (!taken) {
+        leaf->unsynced &= ~bit;
+        leaf->syncing &= ~bit;
+        dirty_restore(map, leaf, folio);
+        return;
+    }
+    leaf->unsynced |= bit;
+    if (list_empty(&leaf->unsynced_link))
+        list_add_tail(&map->unsynced_leaves, &leaf->unsynced_link);
 }
 
 static void end_run(struct run *run, int error)
@@ -128,20 +133,17 @@ static void end_run(struct run *run, int error)
         struct folio *folio = run->folios[i];
         folio_clear(folio, FOLIO_WRITEBACK);
         lruvec_stat(folio_lruvec(folio), MEMCG_FILE_WRITEBACK, -1);
-        if (error)
-            dirty_again(map, folio);
-        else
-            mark_unsynced(map, folio);
+        settle(map, folio, !error);
     }
     map_unlock(map);
     cpu_release(data->cache->claims);
     for (unsigned i = 0; i < run->count; i++)
         hold_end_read(data, run->folios[i]);
     if (error)
-        atomic_add_relaxed(&map->errors, 1);
+        atomic_add_relaxed(&map->mapping->errors, 1);
     /* Release: pairs with flush_wait. */
-    if (atomic_sub_acq_rel(&map->flights, 1) == 1)
-        os_wake(&map->flights, true);
+    if (atomic_sub_acq_rel(&map->flights[run->phase], 1) == 1)
+        os_wake(&map->flights[run->phase], true);
 }
 
 /* Under claim and lock: the leaf that comes next, or NULL. Those that are passed over, and those
@@ -149,7 +151,7 @@ static void end_run(struct run *run, int error)
 static struct data_leaf *next_leaf(struct data_map *map, const struct flush_range *range,
                                    uint64_t *leaves, uint64_t *todo) MGLRU_REQUIRES(map->lock)
 {
-    while (*leaves > 0 && !list_empty(&map->dirty_leaves)) {
+    while (!range->waits && *leaves > 0 && !list_empty(&map->dirty_leaves)) {
         struct data_leaf *leaf = container_of(map->dirty_leaves.next, struct data_leaf, dirty_link);
         --*leaves;
         list_move_tail(&map->dirty_leaves, &leaf->dirty_link);
@@ -157,10 +159,36 @@ static struct data_leaf *next_leaf(struct data_map *map, const struct flush_rang
         if (*todo && leaf->dirty_since_ns <= range->older_than_ns)
             return leaf;
     }
+    while (range->waits && !list_empty(&map->sync_leaves)) {
+        struct data_leaf *leaf = container_of(map->sync_leaves.next, struct data_leaf, sync_link);
+        list_del_init(&leaf->sync_link);
+        *todo = leaf->dirty & mask_of(leaf, range);
+        if (*todo)
+            return leaf;
+    }
     return NULL;
 }
 
-/* Writes the pages *@todo of a leaf; @run->busy: one that somebody changes. */
+/* Others turn the list of dirty leaves at the same time, so a sync makes one of its own of what is
+ * dirty now; there is one sync at a time. */
+static void queue_leaves(struct data_map *map, const struct flush_range *range)
+    MGLRU_REQUIRES(map->lock)
+{
+    struct list_node *pos;
+    list_for_each (pos, &map->dirty_leaves) {
+        struct data_leaf *leaf = container_of(pos, struct data_leaf, dirty_link);
+        if (leaf->dirty & mask_of(leaf, range))
+            list_add_tail(&map->sync_leaves, &leaf->sync_link);
+    }
+}
+
+static void unqueue_leaves(struct data_map *map) MGLRU_REQUIRES(map->lock)
+{
+    while (!list_empty(&map->sync_leaves))
+        list_del_init(map->sync_leaves.next);
+}
+
+/* Writes the pages *@todo of a leaf, but for those that are passed over. */
 static uint64_t flush_leaf(struct run *run, struct data_leaf *leaf, uint64_t todo, int *error)
 {
     struct data_map *map = run->map;
@@ -171,8 +199,10 @@ static uint64_t flush_leaf(struct run *run, struct data_leaf *leaf, uint64_t tod
         map_lock(map);
         todo &= leaf->gone ? 0 : leaf->dirty;
         take_run(map, leaf, &todo, run);
-        if (run->count)
-            atomic_add_relaxed(&map->flights, 1);
+        if (run->count) {
+            run->phase = map->flips & 1;
+            atomic_add_relaxed(&map->flights[run->phase], 1);
+        }
         map_unlock(map);
         cpu_release(data->cache->claims);
         if (!run->count)
@@ -184,18 +214,22 @@ static uint64_t flush_leaf(struct run *run, struct data_leaf *leaf, uint64_t tod
     return written;
 }
 
-/* A leaf again and again until none of the pages *@todo is both dirty and being changed. */
+/* A leaf again and again until none of the pages *@todo that were dirty was passed over. */
 static uint64_t flush_leaf_waiting(struct run *run, struct data_leaf *leaf, uint64_t todo,
                                    bool waits, int *error)
 {
     uint64_t written = 0;
     for (;;) {
-        run->busy_bits = 0;
+        run->passed = 0;
+        run->busy = NULL;
         written += flush_leaf(run, leaf, todo, error);
-        if (!waits || !run->busy_bits || *error)
+        if (!waits || !run->passed || *error)
             return written;
-        todo = run->busy_bits;
-        hold_wait(run->busy, run->busy_seen);
+        todo = run->passed;
+        if (run->busy)
+            hold_wait(run->busy, run->busy_seen);
+        else
+            os_thread_yield(); /* who froze it for a moment needs no more than that */
     }
 }
 
@@ -206,6 +240,8 @@ uint64_t flush_map(struct data_map *map, const struct flush_range *range, int *e
     *error = 0;
     map_lock(map);
     uint64_t leaves = map->dirty_leaf_count;
+    if (range->waits)
+        queue_leaves(map, range);
     map_unlock(map);
     while (written < range->most && !*error) {
         uint64_t todo;
@@ -221,18 +257,52 @@ uint64_t flush_map(struct data_map *map, const struct flush_range *range, int *e
         map_leaf_put(map, leaf);
         map_unlock(map);
     }
+    if (range->waits) {
+        map_lock(map);
+        unqueue_leaves(map); /* an error ended it early */
+        map_unlock(map);
+    }
     return written;
 }
 
+/*
+ * New flights are counted in one of two phases, and the phases change only when the other one is
+ * empty: after two changes all that began before the first have ended. So a wait ends although
+ * others begin new flights all the time.
+ */
 void flush_wait(struct data_map *map)
 {
-    uint32_t flights;
-    /* Acquire: pairs with end_run. */
-    while ((flights = atomic_load_acquire(&map->flights)))
-        os_wait(&map->flights, flights);
+    map_lock(map);
+    uint32_t wanted = map->flips + 2;
+    while ((int32_t)(wanted - map->flips) > 0) {
+        _Atomic uint32_t *others = &map->flights[(map->flips + 1) & 1];
+        uint32_t flights = atomic_load_acquire(others); /* pairs with end_run */
+        if (!flights) {
+            map->flips++;
+            continue;
+        }
+        map_unlock(map);
+        os_wait(others, flights);
+        map_lock(map);
+    }
+    map_unlock(map);
 }
 
-/* The first mapping of the list of dirty ones, which goes to its end. Keeps it by a flight. */
+void flush_wait_users(struct data_map *map)
+{
+    uint32_t users;
+    /* Acquire: pairs with put_map. */
+    while ((users = atomic_load_acquire(&map->users)))
+        os_wait(&map->users, users);
+}
+
+static void put_map(struct data_map *map)
+{
+    if (atomic_sub_acq_rel(&map->users, 1) == 1) /* pairs with flush_wait_users */
+        os_wake(&map->users, true);
+}
+
+/* The first mapping of the list of dirty ones, which goes to its end. Keeps it by a user. */
 static struct data_map *take_map(struct data *data)
 {
     struct data_map *map = NULL;
@@ -240,29 +310,32 @@ static struct data_map *take_map(struct data *data)
     if (!list_empty(&data->dirty_maps)) {
         map = container_of(data->dirty_maps.next, struct data_map, dirty_map_link);
         list_move_tail(&data->dirty_maps, &map->dirty_map_link);
-        atomic_add_relaxed(&map->flights, 1);
+        atomic_add_relaxed(&map->users, 1);
     }
     lock_spin_release(&data->dirty_lock);
     return map;
+}
+
+static uint64_t count_maps(struct data *data)
+{
+    lock_spin_acquire(&data->dirty_lock);
+    uint64_t count = data->dirty_map_count;
+    lock_spin_release(&data->dirty_lock);
+    return count;
 }
 
 uint64_t flush_some(struct data *data, uint64_t most, uint64_t older_than_ns)
 {
     struct flush_range range = {.last = UINT64_MAX, .most = most, .older_than_ns = older_than_ns};
     uint64_t written = 0;
-    struct data_map *first = NULL, *map;
-    while (written < most && (map = take_map(data))) {
+    for (uint64_t maps = count_maps(data); maps > 0 && written < most; maps--) {
+        struct data_map *map = take_map(data);
         int error;
-        bool round = map == first;
-        if (!first)
-            first = map;
-        range.most = most - written;
-        if (!round)
-            written += flush_map(map, &range, &error);
-        if (atomic_sub_acq_rel(&map->flights, 1) == 1) /* pairs with flush_wait */
-            os_wake(&map->flights, true);
-        if (round)
+        if (!map)
             break;
+        range.most = most - written;
+        written += flush_map(map, &range, &error);
+        put_map(map);
     }
     return written;
 }
@@ -280,16 +353,21 @@ static uint64_t limit_of(const struct data *data, const struct memcg *memcg)
     return least;
 }
 
-void flush_throttle(struct data *data, struct mglru_memcg *user)
+bool flush_is_due(struct data *data, struct folio *folio)
 {
+    const struct mglru_memcg *user = memcg_user(folio_lruvec(folio)->memcg);
     uint64_t limit = limit_of(data, user->memcg);
     uint64_t own = atomic_load_relaxed(&user->shared_dirty);
     uint64_t all = atomic_load_relaxed(&data->dirty_pages);
     if (own <= limit * data->background_percent / 100 &&
         all <= (uint64_t)data->frames * data->background_percent / 100)
-        return;
+        return false;
     bell_ring(&data->flush_bell);
-    if (own > limit * data->dirty_percent / 100 ||
-        all > (uint64_t)data->frames * data->dirty_percent / 100)
-        flush_some(data, FLUSH_PAGES, UINT64_MAX);
+    return own > limit * data->dirty_percent / 100 ||
+           all > (uint64_t)data->frames * data->dirty_percent / 100;
+}
+
+void flush_share(struct data *data)
+{
+    flush_some(data, FLUSH_PAGES, UINT64_MAX);
 }

@@ -103,6 +103,7 @@ static struct data_leaf *new_leaf(struct data_map *map, uint64_t page)
     leaf->chunk = page >> LEAF_SHIFT;
     leaf->map = map;
     list_init(&leaf->dirty_link);
+    list_init(&leaf->sync_link);
     list_init(&leaf->shadow_link);
     list_init(&leaf->unsynced_link);
     return leaf;
@@ -128,11 +129,20 @@ static void join_shadows(struct data *data, struct data_leaf *leaf)
     lock_spin_release(&data->shadow_lock);
 }
 
-/* Under the lock, the leaf is there: puts @folio into the slot of @page. */
-static int fill_slot(struct data_map *map, struct data_leaf *leaf, uint64_t page,
-                     struct folio *folio, uint64_t *shadow) MGLRU_REQUIRES(map->lock)
+/* Whether a page lies where it has to. A truncation changes the size under the lock and cuts
+ * afterwards: nothing comes in that it does not see. */
+static bool lies_right(const struct data_map *map, uint64_t page, unsigned how)
+    MGLRU_REQUIRES(map->lock)
 {
-    _Atomic uint64_t *slot = &leaf->slots[page % LEAF_PAGES];
+    bool inside = page << map->data->frame_shift < atomic_load_relaxed(&map->bytes);
+    return !(how & (inside ? PAGE_BEYOND : PAGE_INSIDE));
+}
+
+/* Under the lock, the leaf is there: puts @folio into its slot. */
+static int fill_slot(struct data_map *map, struct data_leaf *leaf, struct folio *folio,
+                     uint64_t *shadow) MGLRU_REQUIRES(map->lock)
+{
+    _Atomic uint64_t *slot = &leaf->slots[folio->index % LEAF_PAGES];
     uint64_t old = atomic_load_relaxed(slot);
     if (slot_has_folio(old))
         return MGLRU_EEXIST;
@@ -147,30 +157,27 @@ static int fill_slot(struct data_map *map, struct data_leaf *leaf, uint64_t page
     return 0;
 }
 
-int map_insert(struct data_map *map, struct folio *folio, bool inside, uint64_t *shadow)
+int map_insert(struct data_map *map, struct folio *folio, unsigned how, uint64_t *shadow)
 {
-    uint64_t page = folio->index;
     struct data_leaf *spare = NULL;
+    uint64_t page = folio->index;
     *shadow = 0;
     for (;;) {
         map_lock(map);
-        /* A truncation changes the size under the lock and cuts afterwards: nothing comes in that
-         * it does not see. */
-        if (inside && page << map->data->frame_shift >= atomic_load_relaxed(&map->bytes)) {
-            map_unlock(map);
-            free(spare);
-            return MGLRU_ERANGE;
-        }
-        struct data_leaf *leaf = map_find(map, page);
-        if (!leaf && spare && !is_full(map)) {
+        int error = lies_right(map, page, how) ? 0 : MGLRU_ERANGE;
+        if (page >= map->hole_first && page <= map->hole_last)
+            error = MGLRU_EBUSY;
+        struct data_leaf *leaf = error ? NULL : map_find(map, page);
+        if (!error && !leaf && spare && !is_full(map)) {
             leaf = spare;
             spare = NULL;
             put(atomic_load_relaxed(&map->table), leaf);
             map->leaf_count++;
         }
-        int error = leaf ? fill_slot(map, leaf, page, folio, shadow) : 0;
+        if (leaf)
+            error = fill_slot(map, leaf, folio, shadow);
         map_unlock(map);
-        if (leaf) {
+        if (leaf || error) {
             free(spare); /* somebody else was faster */
             return error;
         }
@@ -209,6 +216,7 @@ static void drop_leaf(struct data_map *map, struct data_leaf *leaf) MGLRU_REQUIR
     MGLRU_ASSERT(!leaf->gone && !leaf->folios && list_empty(&leaf->dirty_link));
     leave_shadows(map->data, leaf);
     list_del_init(&leaf->unsynced_link);
+    list_del_init(&leaf->sync_link);
     table_remove(map, leaf);
     map->leaf_count--;
     leaf->gone = true;
@@ -228,6 +236,9 @@ void map_remove(struct data_map *map, struct data_leaf *leaf, uint64_t page, uin
     _Atomic uint64_t *slot = &leaf->slots[page % LEAF_PAGES];
     uint64_t old = atomic_load_relaxed(slot), bit = UINT64_C(1) << (page % LEAF_PAGES);
     if (slot_has_folio(old)) {
+        /* A sync that failed made it dirty after reclaim had frozen it: it is too late. */
+        if (value && folio_test(slot_get_folio(old), FOLIO_DIRTY))
+            map->failed = true;
         dirty_clear(map, leaf, slot_get_folio(old));
         if ((leaf->unsynced | leaf->syncing) & bit && value)
             map->lost = true; /* it cannot be written again if the sync fails */

@@ -83,7 +83,8 @@ copy_hit(struct data_map *map, uint64_t page, const struct span *span, struct fo
     return result;
 }
 
-/* The same as a reader that holds the page. */
+/* The same as a reader that holds the page. A page full of readers has no writer: it is copied
+ * without. */
 static enum copied copy_held(struct data_map *map, uint64_t page, const struct span *span,
                              struct folio **folio, uint64_t *seen)
 {
@@ -95,6 +96,8 @@ static enum copied copy_held(struct data_map *map, uint64_t page, const struct s
     enum hold_result result =
         *folio ? hold_read(data, *folio, &leaf->slots[page % LEAF_PAGES], seen) : HOLD_GONE;
     rcu_leave();
+    if (result == HOLD_FULL)
+        return copy_hit(map, page, span, folio, seen);
     if (result != HOLD_TAKEN)
         return !*folio ? COPY_ABSENT : result == HOLD_BUSY ? COPY_BUSY : COPY_MOVED;
     memcpy(span->buffer, (char *)folio_data(data, *folio) + span->offset, span->bytes);
@@ -128,6 +131,14 @@ static void finish(struct data *data, struct folio **folios, uint32_t count, int
     }
 }
 
+static bool stands(const struct data_map *map, const struct folio *folio)
+{
+    rcu_enter();
+    bool stands = map_slot(map_find(map, folio->index), folio->index) == (uintptr_t)folio;
+    rcu_leave();
+    return stands;
+}
+
 /* Pages that are worth reading when @page is absent: a window that grows while misses follow each
  * other, one page otherwise. Several threads on one file may spoil each other's window, no more. */
 uint32_t page_window(struct mglru_file *file, uint64_t page)
@@ -148,7 +159,8 @@ uint32_t page_window(struct mglru_file *file, uint64_t page)
     return pages;
 }
 
-int page_read_in(struct mglru_file *file, uint64_t page, uint32_t most, struct folio **out)
+int page_read_in(struct mglru_file *file, uint64_t page, uint32_t most, bool once,
+                 struct folio **out)
 {
     struct data_map *map = mapping_map(file->mapping);
     struct folio *folios[FLUSH_PAGES];
@@ -156,8 +168,8 @@ int page_read_in(struct mglru_file *file, uint64_t page, uint32_t most, struct f
     int error = 0;
     *out = NULL;
     while (count < most) {
-        unsigned how = PAGE_INSIDE | (count ? PAGE_ONCE : 0);
-        error = page_make(file, page + count, how, &folios[count]);
+        error = page_make(file, page + count, PAGE_INSIDE | (once || count ? PAGE_ONCE : 0),
+                          &folios[count]);
         if (error || !folios[count])
             break;
         count++;
@@ -167,18 +179,22 @@ int page_read_in(struct mglru_file *file, uint64_t page, uint32_t most, struct f
     error = fill(map, page, folios, count);
     finish(map->data, folios + 1, count - 1, error);
     atomic_add_relaxed(&file->memcg->pages_read, count);
-    if (error)
-        finish(map->data, folios, 1, error);
-    else
+    if (!error && stands(map, folios[0])) {
         *out = folios[0];
-    return error;
+        return 0;
+    }
+    finish(map->data, folios, 1, error);
+    if (!error)
+        return 0; /* it was cut while the store read it, and may be half of what it was */
+    /* It may be a neighbour that cannot be read, which nobody asked for. */
+    return count > 1 ? page_read_in(file, page, 1, once, out) : error;
 }
 
 static int read_absent(struct mglru_file *file, uint64_t page, const struct span *span, bool *done)
 {
     struct data *data = mapping_map(file->mapping)->data;
     struct folio *folio;
-    int error = page_read_in(file, page, page_window(file, page), &folio);
+    int error = page_read_in(file, page, page_window(file, page), false, &folio);
     *done = folio != NULL;
     if (!folio)
         return error;
@@ -226,7 +242,7 @@ static inline struct span next_span(const struct data *data, uint64_t at, char *
 /* Bytes of the range that are readable. */
 static size_t readable(const struct data_map *map, uint64_t offset, size_t bytes)
 {
-    uint64_t size = atomic_load_acquire(&map->bytes); /* pairs with extend */
+    uint64_t size = atomic_load_acquire(&map->bytes); /* pairs with dirty_set */
     if (offset >= size)
         return 0;
     return bytes < size - offset ? bytes : (size_t)(size - offset);
@@ -293,12 +309,19 @@ int mglru_peek(struct mglru_file *file, uint64_t offset, void *buffer, size_t by
 
 /* --- writing -------------------------------------------------------------------------------- */
 
-void map_extend(struct data_map *map, uint64_t bytes)
+/* page_hold_write for an absent page. MGLRU_ERANGE: the mapping's end moved meanwhile. */
+static int make_for_write(struct mglru_file *file, uint64_t page, bool overwrite,
+                          struct folio **out)
 {
-    map_lock(map);
-    if (bytes > atomic_load_relaxed(&map->bytes))
-        atomic_store_release(&map->bytes, bytes); /* pairs with readable */
-    map_unlock(map);
+    struct data_map *map = mapping_map(file->mapping);
+    struct data *data = map->data;
+    bool beyond = page << data->frame_shift >= atomic_load_relaxed(&map->bytes);
+    if (!overwrite && !beyond)
+        return page_read_in(file, page, 1, false, out);
+    int error = page_make(file, page, overwrite ? 0 : PAGE_BEYOND, out);
+    if (!error && *out && !overwrite)
+        memset(folio_data(data, *out), 0, (size_t)1 << data->frame_shift);
+    return error;
 }
 
 int page_hold_write(struct mglru_file *file, uint64_t page, bool overwrite, struct data_page *out)
@@ -328,14 +351,10 @@ int page_hold_write(struct mglru_file *file, uint64_t page, bool overwrite, stru
             os_thread_yield(); /* it is on its way out of the slot */
             continue;
         }
-        bool beyond = page << data->frame_shift >= atomic_load_relaxed(&map->bytes);
-        int error = overwrite || beyond ? page_make(file, page, 0, &folio)
-                                        : page_read_in(file, page, 1, &folio);
-        if (error && error != MGLRU_ERANGE) /* truncated meanwhile: beyond the end now */
+        int error = make_for_write(file, page, overwrite, &folio);
+        if (error && error != MGLRU_ERANGE) /* truncated or extended meanwhile */
             return error;
         if (!error && folio) {
-            if (beyond && !overwrite)
-                memset(folio_data(data, folio), 0, (size_t)1 << data->frame_shift);
             folio_mark_accessed(&data->cache->reclaim, folio);
             atomic_add_relaxed(&file->memcg->misses, 1);
             *out = (struct data_page){folio, overwrite};
@@ -355,10 +374,11 @@ static int write_page(struct mglru_file *file, uint64_t page, const struct span 
         return error;
     struct folio *folio = held.folio;
     memcpy((char *)folio_data(data, folio) + span->offset, span->buffer, span->bytes);
-    map_extend(map, (page << data->frame_shift) + span->offset + span->bytes);
-    dirty_set(data, folio);
+    dirty_set(data, folio, (page << data->frame_shift) + span->offset + span->bytes);
+    bool due = map->store && flush_is_due(data, folio);
     hold_end_write(data, folio);
-    flush_throttle(data, file->memcg);
+    if (due)
+        flush_share(data);
     return 0;
 }
 

@@ -92,7 +92,7 @@ static bool ask_all(struct batch *batch, const struct mglru_read_item *item)
     const struct data_map *map = mapping_map(item->file->mapping);
     if (!map || !map->store || !mglru_store_caps(map->store)->asynchronous)
         return true;
-    uint64_t size = atomic_load_acquire(&map->bytes); /* pairs with map_extend */
+    uint64_t size = atomic_load_acquire(&map->bytes); /* pairs with dirty_set */
     if (!item->bytes || item->offset >= size)
         return true;
     uint64_t left = size - item->offset, bytes = item->bytes < left ? item->bytes : left;

@@ -15,17 +15,20 @@
 #define FRAME_RETRIES MAX_RECLAIM_RETRIES
 
 /* A frame; reclaims from all memcgs when there is none. Under a claim. ARENA_NONE: none is left. */
-static uint32_t take_frame(struct data *data, bool once)
+static uint32_t take_frame(struct data *data, struct mglru_memcg *user, bool once)
 {
+    struct reclaim_outcome outcome = {0};
     uint32_t frame = arena_alloc(data->arena);
     for (unsigned i = 0; MGLRU_UNLIKELY(frame == ARENA_NONE) && i < FRAME_RETRIES; i++) {
-        struct reclaim_request request = {.pages = SWAP_CLUSTER_MAX};
+        struct reclaim_request request = {.pages = SWAP_CLUSTER_MAX, .outcome = &outcome};
         unsigned long freed = reclaim_run(&data->cache->reclaim, &request);
         bell_ring(&data->reclaim_bell);
         frame = arena_alloc(data->arena);
         if (frame == ARENA_NONE && !freed && (once || !background_relieve(data, NULL)))
             break;
     }
+    if (frame == ARENA_NONE && !once)
+        cache_note_verdict(user, &outcome);
     return frame;
 }
 
@@ -68,21 +71,24 @@ static int make(struct mglru_file *file, uint64_t page, unsigned how, struct fol
     int error = charge(file, once);
     if (error)
         return error;
-    uint32_t frame = take_frame(data, once);
+    uint32_t frame = take_frame(data, file->memcg, once);
     if (frame == ARENA_NONE) {
         memcg_uncharge(file->memcg->memcg, 1);
         return once ? MGLRU_EAGAIN : MGLRU_EOOM;
     }
     struct folio *folio = init_folio(data, file, page, frame);
     uint64_t shadow;
-    error = map_insert(map, folio, how & PAGE_INSIDE, &shadow);
+    error = map_insert(map, folio, how, &shadow);
     if (error) {
         forget_folio(data, file, folio);
         return error == MGLRU_EEXIST ? 0 : error;
     }
     lruvec_stat(folio_lruvec(folio), MEMCG_NR_FILE, 1);
-    if (shadow)
+    if (shadow) {
+        rcu_enter(); /* the memcg that the shadow names may go */
         workingset_refault(&data->cache->reclaim, folio, shadow, false);
+        rcu_leave();
+    }
     lru_batch_add(&data->cache->reclaim, folio, false);
     *out = folio;
     return 0;
@@ -92,10 +98,16 @@ int page_make(struct mglru_file *file, uint64_t page, unsigned how, struct folio
 {
     struct mglru_cache *cache = file->mapping->cache;
     *out = NULL;
-    cpu_claim(cache->claims);
-    int error = make(file, page, how, out);
-    cpu_release(cache->claims);
-    return error;
+    for (;;) {
+        cpu_claim(cache->claims);
+        int error = make(file, page, how, out);
+        cpu_release(cache->claims);
+        if (error != MGLRU_EBUSY)
+            return error;
+        if (how & PAGE_ONCE)
+            return MGLRU_EAGAIN;
+        hole_wait(mapping_map(file->mapping), page);
+    }
 }
 
 void page_dispose(struct data *data, struct folio *folio)
@@ -157,6 +169,9 @@ static void cut_leaf(struct data_map *map, struct data_leaf *leaf, uint64_t bits
         struct folio *folio = slot_has_folio(slot) ? slot_get_folio(slot) : NULL;
         if (!slot || (cut->only_idle && (!folio || !hold_freeze(folio, HOLD_LISTED_REFS))))
             continue;
+        /* Dropped, not cut: it cannot be written again if the sync that it waits for fails. */
+        if (cut->only_idle && (leaf->unsynced | leaf->syncing) & (bits & -bits))
+            map->lost = true;
         map_remove(map, leaf, page, 0);
         cut->total += folio != NULL;
         if (folio && (cut->only_idle || hold_put(folio)))

@@ -35,7 +35,7 @@ static int pin_read(struct mglru_file *file, uint64_t page, struct folio **out)
             os_thread_yield(); /* it is on its way out of the slot */
         if (folio)
             continue;
-        int error = page_read_in(file, page, page_window(file, page), out);
+        int error = page_read_in(file, page, page_window(file, page), false, out);
         if (error)
             return error;
         if (*out) {
@@ -88,37 +88,27 @@ int mglru_pin_many(struct mglru_file *file, const uint64_t *pages, size_t count,
     return MGLRU_OK;
 }
 
-static bool page_stands(const struct data_map *map, const struct folio *folio)
-{
-    rcu_enter();
-    bool stands = map_slot(map_find(map, folio->index), folio->index) == (uintptr_t)folio;
-    rcu_leave();
-    return stands;
-}
-
 void mglru_unpin(struct mglru_pin *pin, enum mglru_unpin_how how)
 {
     struct folio *folio = pin->folio;
     struct data_map *map = folio_map(folio);
     struct data *data = map->data;
-    struct mglru_memcg *user = memcg_user(folio_lruvec(folio)->memcg);
-    bool raw = pin->mode & PIN_RAW;
+    bool raw = pin->mode & PIN_RAW, due = false;
     *pin = (struct mglru_pin){.page = pin->page, .mode = pin->mode & ~PIN_RAW};
     if (pin->mode == MGLRU_PIN_READ) {
         hold_end_read(data, folio);
         return;
     }
-    if (how == MGLRU_UNPIN_DISCARD || (raw && how == MGLRU_UNPIN_CLEAN)) {
+    if (how == MGLRU_UNPIN_DISCARD || (raw && how != MGLRU_UNPIN_DIRTY)) {
         page_discard(data, folio);
     } else if (how == MGLRU_UNPIN_DIRTY) {
         /* A page that was cut meanwhile is its pinner's own. */
-        if (page_stands(map, folio))
-            map_extend(map, (folio->index + 1) << data->frame_shift);
-        dirty_set(data, folio);
+        dirty_set(data, folio, (folio->index + 1) << data->frame_shift);
+        due = map->store && flush_is_due(data, folio);
     }
     hold_end_write(data, folio);
-    if (how == MGLRU_UNPIN_DIRTY && map->store)
-        flush_throttle(data, user);
+    if (due)
+        flush_share(data);
 }
 
 void mglru_prefetch(struct mglru_file *file, uint64_t offset, uint64_t bytes)
@@ -140,7 +130,7 @@ void mglru_prefetch(struct mglru_file *file, uint64_t offset, uint64_t bytes)
             continue;
         }
         uint32_t count = left < FLUSH_PAGES ? (uint32_t)left : FLUSH_PAGES;
-        if (page_read_in(file, page, count, &folio))
+        if (page_read_in(file, page, count, true, &folio))
             return;
         if (folio)
             hold_end_write(map->data, folio);

@@ -52,7 +52,7 @@ static void end_sync(struct data_map *map, bool lost, int error)
     map_unlock(map);
     cpu_release(map->data->cache->claims);
     if (error)
-        atomic_add_relaxed(&map->errors, 1);
+        atomic_add_relaxed(&map->mapping->errors, 1);
 }
 
 int sync_map(struct data_map *map, uint64_t first, uint64_t last)
@@ -94,7 +94,7 @@ int mglru_sync(struct mglru_file *file, uint64_t offset, uint64_t bytes)
     uint64_t end = bytes && offset + bytes > offset ? offset + bytes - 1 : UINT64_MAX;
     int error = sync_map(map, offset >> shift, end >> shift);
     /* Each error is told to each file once: the count of those it was told. */
-    uint32_t errors = atomic_load_relaxed(&map->errors);
+    uint32_t errors = atomic_load_relaxed(&map->mapping->errors);
     uint32_t told = atomic_exchange_relaxed(&file->errors_told, errors);
     if (has_failed(map))
         return MGLRU_EIO;

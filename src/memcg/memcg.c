@@ -40,6 +40,11 @@ static void memcg_free_memory(struct memcg *memcg)
     free(memcg);
 }
 
+static void free_memory_later(struct rcu_later *later)
+{
+    memcg_free_memory(container_of(later, struct memcg, later));
+}
+
 /* Allocates a memcg that is not in the tree yet. */
 static struct memcg *memcg_allocate(struct memcg_tree *tree, struct memcg *parent, const char *name,
                                     size_t length)
@@ -166,11 +171,19 @@ static int memcg_create_at(struct memcg_tree *tree, struct memcg *parent, const 
     struct memcg *memcg = memcg_allocate(tree, parent, name, length);
     if (!memcg)
         return MGLRU_ENOMEM;
+    int error = parent && tree->attach ? tree->attach(memcg, tree->release_context) : MGLRU_OK;
+    if (error) {
+        memcg_stat_exit(memcg);
+        memcg_free_memory(memcg);
+        return error;
+    }
     lock_spin_acquire(&tree->lock);
-    int error = tree_attach(tree, memcg);
+    error = tree_attach(tree, memcg);
     lock_spin_release(&tree->lock);
     if (error) {
         memcg_stat_exit(memcg);
+        if (parent && tree->attach)
+            tree->release(memcg, tree->release_context);
         memcg_free_memory(memcg);
         return error;
     }
@@ -280,7 +293,11 @@ static void memcg_free(struct memcg *memcg)
     memcg_stat_exit(memcg);
     if (tree->release)
         tree->release(memcg, tree->release_context);
-    memcg_free_memory(memcg);
+    /* Who found it by its id or by a folio may still look at it. */
+    if (tree->shared)
+        rcu_free_later(&memcg->later, free_memory_later);
+    else
+        memcg_free_memory(memcg);
 }
 
 void memcg_get(struct memcg *memcg)
@@ -492,6 +509,7 @@ int memcg_tree_create(const struct memcg_tree_options *options, struct memcg_tre
         memcg_tree_destroy(tree);
         return error;
     }
+    tree->attach = options->attach;
     tree->release = options->release;
     tree->release_context = options->release_context;
     *out = tree;

@@ -30,6 +30,7 @@
 #include "memcg/stat_item.h"
 #include "sync/atomic.h"
 #include "sync/lock.h"
+#include "sync/rcu.h"
 
 /* Nodes of a machine; the public header's limit. */
 #define MEMCG_NODES_MAX 8u
@@ -128,6 +129,7 @@ struct memcg {
     const char *name;          /* last part of path */
     struct memcg *bucket_next; /* in tree->names, while online */
     struct memcg_iter iters[MEMCG_NODES_MAX];
+    struct rcu_later later; /* of a shared tree: its end */
 };
 
 _Static_assert(offsetof(struct memcg, oom_group) < 64, "what every charge reads is one line");
@@ -146,6 +148,7 @@ struct memcg_tree {
     unsigned nodes;
     bool shared;               /* cpus > 1: several threads at once */
     bool recursive_protection; /* mount option memory_recursiveprot */
+    int (*attach)(struct memcg *memcg, void *context);
     void (*release)(struct memcg *memcg, void *context);
     void *release_context;
     struct memcg_stock *stock;
@@ -166,9 +169,12 @@ struct memcg_tree_options {
     unsigned nodes;                    /* 0 means 1 */
     const struct memcg_params *params; /* NULL means memcg_params_ours */
     bool no_recursive_protection;
+    /* Called for each memcg but the root before others can see it; its error ends the creation.
+     * NULL: who creates a memcg gives it its other parts. */
+    int (*attach)(struct memcg *memcg, void *context);
     /* Called just before a memcg is freed, under no lock; frees memcg->reclaim and ->user. */
     void (*release)(struct memcg *memcg, void *context);
-    void *release_context;
+    void *release_context; /* for both */
 };
 
 /* ---- tree ---- */
@@ -233,7 +239,8 @@ bool memcg_try_get(struct memcg *memcg);
 /* Drops a reference; may free the memcg and then its dying ancestors. */
 void memcg_put(struct memcg *memcg);
 
-/* The memcg that has @id, dying ones included while swap keeps their id; NULL: none. Borrowed. */
+/* The memcg that has @id, dying ones included while swap keeps their id; NULL: none. Borrowed: in a
+ * tree that is shared it stays readable until the RCU section of the caller ends. */
 struct memcg *memcg_by_id(const struct memcg_tree *tree, uint32_t id);
 
 /* The nearest ancestor that is online, itself included. */

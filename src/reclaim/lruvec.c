@@ -55,23 +55,36 @@ int lruvec_attach(struct reclaim *reclaim, struct memcg *memcg)
     return 0;
 }
 
+static void free_own(struct rcu_later *later)
+{
+    struct memcg_reclaim *own = container_of(later, struct memcg_reclaim, later);
+    for (unsigned node = 0; node < RECLAIM_MAX_NODES; node++)
+        free(own->lruvecs[node]);
+    free(own);
+}
+
 void lruvec_detach(struct memcg *memcg)
 {
     struct memcg_reclaim *own = memcg->reclaim;
+    bool shared = false;
     if (!own)
         return;
     for (unsigned node = 0; node < RECLAIM_MAX_NODES; node++) {
         if (!own->lruvecs[node])
             continue;
+        shared = own->lruvecs[node]->reclaim->shared;
         memcg_lru_release(own->lruvecs[node]);
         mm_state_free(&own->lruvecs[node]->mm_state);
-        free(own->lruvecs[node]);
     }
     struct list_node *pos, *tmp;
     list_for_each_safe (pos, tmp, &own->mm_list)
         mm_destroy(container_of(pos, struct mm, mm_link));
-    free(own);
+    if (shared) {
+        rcu_free_later(&own->later, free_own); /* memcg->reclaim stays readable as long */
+        return;
+    }
     memcg->reclaim = NULL;
+    free_own(&own->later);
 }
 
 void lruvec_account(struct lruvec *lruvec, enum lru_list list, unsigned zone, long pages)

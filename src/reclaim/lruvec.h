@@ -23,6 +23,7 @@
 #include "reclaim/folio.h"
 #include "sync/cpu.h"
 #include "sync/lock.h"
+#include "sync/rcu.h"
 
 #define MIN_NR_GENS 2
 #define MAX_NR_GENS 4
@@ -113,6 +114,7 @@ struct lruvec {
 struct memcg_reclaim {
     struct list_node mm_list; /* struct mm, by mm_link, in order of creation */
     struct lruvec *lruvecs[RECLAIM_MAX_NODES];
+    struct rcu_later later; /* shared caches: its end */
 };
 
 /* Additions and moves that wait, as in the kernel's per-CPU batches. */
@@ -310,7 +312,8 @@ static inline struct lru_batch *reclaim_batch(struct reclaim *reclaim)
 /* Creates the lruvecs of a new memcg. 0 or MGLRU_ENOMEM. */
 int lruvec_attach(struct reclaim *reclaim, struct memcg *memcg);
 
-/* Frees them; every list must be empty. */
+/* Frees them; every list must be empty. In a shared cache they stay readable until all RCU sections
+ * that are going on have ended: a hit marks a folio that it does not hold. */
 void lruvec_detach(struct memcg *memcg);
 
 /* Adds @pages to a list's exact size and to the statistics. */
