@@ -4,7 +4,8 @@
  * access a thread may be made to wait while another runs. Each group of tests runs on the real
  * machine (races as they fall, and TSan) and on os/sim for several seeds, where the interleaving
  * is chosen by the seed and a failure repeats: MGLRU_TEST_SEED=N runs that one alone.
- * MGLRU_STRESS=N multiplies the rounds. Include after <cmocka.h>, in one file of a program.
+ * MGLRU_STRESS=N multiplies the rounds, MGLRU_SEEDS=N is the number of seeds. Include after
+ * <cmocka.h>, in one file of a program.
  */
 #ifndef TESTS_STRESS_HELPER_H
 #define TESTS_STRESS_HELPER_H
@@ -15,11 +16,15 @@
 #include "seeded.h"
 #include "sync/atomic.h"
 
+/* Chosen: a group takes about a second, everything included. A program may choose otherwise before
+ * it includes this. */
+#ifndef STRESS_THREADS
 #define STRESS_THREADS 4u
-/* Chosen: a group takes about a second, everything included. */
 #define STRESS_ROUNDS_REAL 6000ul
 #define STRESS_ROUNDS_SIM 150ul
 #define STRESS_SEEDS 8u
+#define STRESS_POINTS_REAL 4
+#endif
 
 struct stress_thread {
     unsigned number;
@@ -32,11 +37,12 @@ struct stress_thread {
 static uint64_t stress_seed; /* 0: the real machine */
 static _Thread_local uint64_t stress_points;
 
-/* Knuth's MMIX generator: one in sixteen points lets others run. */
+/* Knuth's MMIX generator: one in sixteen points lets others run; on the real machine, where they
+ * run anyway, one in 2^STRESS_POINTS_REAL. */
 void atomic_race_point(void)
 {
     stress_points = stress_points * 6364136223846793005u + 1442695040888963407u;
-    if (stress_points >> 60 == 0)
+    if (stress_points >> (stress_seed ? 60 : 64 - STRESS_POINTS_REAL) == 0)
         os_thread_yield();
 }
 
@@ -82,9 +88,9 @@ static int stress_group(const struct CMUnitTest *tests, size_t count)
 /* The whole program: the real machine, then simulations. */
 static int stress_groups(const struct CMUnitTest *tests, size_t count)
 {
-    const char *only = getenv("MGLRU_TEST_SEED");
+    const char *only = getenv("MGLRU_TEST_SEED"), *seeds = getenv("MGLRU_SEEDS");
     stress_seed = only ? strtoull(only, NULL, 0) : 0;
-    uint64_t last = only ? stress_seed : STRESS_SEEDS;
+    uint64_t last = only ? stress_seed : seeds ? strtoull(seeds, NULL, 0) : STRESS_SEEDS;
     int failed = 0;
     for (; stress_seed <= last && !failed; stress_seed++)
         failed = stress_group(tests, count);
