@@ -29,6 +29,8 @@ struct layout_reader {
      * other types of that name as well. */
     int (*visit)(struct layout_reader *reader, const char *wanted, reader_visit *visit,
                  void *context);
+    /* *type: of the variable @name outside of functions, 0: there is none. NULL: never known. */
+    int (*variable)(struct layout_reader *reader, const char *name, uint64_t *type);
     void (*close)(struct layout_reader *reader);
     char text[128]; /* "DWARF 5, x86-64, little-endian" */
     char note[512]; /* what a name that is not found may be owed to; "": nothing */

@@ -98,6 +98,15 @@ int layout_find(struct layout_set *set, const char *name, const struct layout_ty
                 struct layout_choices *choices, struct layout_error *error);
 
 /*
+ * The struct, union or class that the variable @name (outside of functions) is made of, arrays of
+ * it included. Several variables of the name: the first. @type: NULL after an error.
+ * 0; MGLRU_ENOENT: no such variable, or it is of something else; MGLRU_EINVAL: damaged;
+ * MGLRU_ENOMEM.
+ */
+int layout_variable(struct layout_set *set, const char *name, const struct layout_type **type,
+                    struct layout_error *error);
+
+/*
  * All types that have a name (also one given by a typedef alone), each layout once, sorted by name.
  * @choices: empty after an error.
  * 0; MGLRU_EINVAL: damaged; MGLRU_ENOMEM.

@@ -26,6 +26,7 @@ enum dwarf_tag {
     DW_TAG_packed_type = 0x2d,
     DW_TAG_subprogram = 0x2e,
     DW_TAG_variant_part = 0x33,
+    DW_TAG_variable = 0x34,
     DW_TAG_volatile_type = 0x35,
     DW_TAG_restrict_type = 0x37,
     DW_TAG_interface_type = 0x38,

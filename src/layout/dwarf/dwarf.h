@@ -244,6 +244,9 @@ int dwarf_visit(struct layout_reader *reader, const char *wanted, reader_visit *
                 void *context);
 uint64_t dwarf_define(struct model *model, uint64_t id);
 
+/* dwarf_variable.c */
+int dwarf_variable(struct layout_reader *reader, const char *name, uint64_t *type);
+
 /* dwarf_split.c: opens what the file refers to: the dwz supplement, .dwo files or the .dwp. */
 int dwarf_open_others(struct dwarf *dwarf, struct dwarf_file *file);
 /* The bases of a package's unit. */

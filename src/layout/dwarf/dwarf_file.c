@@ -329,8 +329,10 @@ int dwarf_open(struct elf *elf, bool search, struct layout_reader **reader,
     }
     struct dwarf_file *file;
     dwarf->search = search;
-    dwarf->reader =
-        (struct layout_reader){.model = &dwarf->model, .visit = dwarf_visit, .close = close_reader};
+    dwarf->reader = (struct layout_reader){.model = &dwarf->model,
+                                           .visit = dwarf_visit,
+                                           .variable = dwarf_variable,
+                                           .close = close_reader};
     dwarf->model = (struct model){.ops = &dwarf_model_ops,
                                   .reader = dwarf,
                                   .path = elf->path,
