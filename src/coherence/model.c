@@ -32,15 +32,32 @@ struct run {
     uint32_t slots;
     uint32_t heap[COHERENCE_CPUS_MAX];
     uint32_t heap_count;
+    uint64_t done; /* accesses */
 };
+
+static void wait_until(struct run *run, struct cpu *cpu, uint64_t until_ns)
+{
+    if (cpu->clock_ns >= until_ns)
+        return;
+    run->protocol.ideal_ns += until_ns - cpu->clock_ns;
+    cpu->clock_ns = until_ns;
+}
+
+static void wait_for_start(struct run *run, struct cpu *cpu, const struct coherence_op *op)
+{
+    if (op->begins)
+        wait_until(run, cpu, run->protocol.trace->starts_ns[op->thread]);
+}
 
 static void step(struct run *run, uint32_t number, const struct coherence_op *op)
 {
     struct cpu *cpu = &run->cpus[number];
     struct protocol *protocol = &run->protocol;
     const struct coherence_trace *trace = protocol->trace;
+    wait_for_start(run, cpu, op);
     uint64_t start_ns = cpu->clock_ns + op->gap_ns;
     protocol->ideal_ns += op->gap_ns + COHERENCE_HIT_NS;
+    run->done++;
     protocol_settle(protocol, number);
     if (trace->sharing[op->line] == COHERENCE_ALONE) {
         uint8_t *seen = &run->alone_seen[op->line + (size_t)cpu->round * trace->line_count];
@@ -84,12 +101,18 @@ static void sink(struct run *run)
     heap[at] = moved;
 }
 
+static bool is_over(const struct run *run)
+{
+    return run->protocol.no_memory ||
+           (run->options->ops_max != 0 && run->done >= run->options->ops_max);
+}
+
 static void run_by_clock(struct run *run)
 {
     for (uint32_t c = 0; c < run->options->cpus; c++)
         if (run->cpus[c].next != run->cpus[c].end)
             run->heap[run->heap_count++] = c; /* all clocks are 0: this is a heap */
-    while (run->heap_count > 0 && !run->protocol.no_memory) {
+    while (run->heap_count > 0 && !is_over(run)) {
         uint32_t number = run->heap[0];
         struct cpu *cpu = &run->cpus[number];
         for (uint32_t i = 0; i < run->options->quantum && cpu->next != cpu->end; i++)
@@ -105,17 +128,14 @@ static void run_as_recorded(struct run *run)
 {
     const struct coherence_trace *trace = run->protocol.trace;
     uint64_t now_ns = 0;
-    for (size_t i = 0; i < trace->op_count && !run->protocol.no_memory; i++) {
+    for (size_t i = 0; i < trace->op_count && !is_over(run); i++) {
         const struct coherence_op *op = &trace->ops[i];
         for (uint32_t c = op->thread % run->slots; c < run->options->cpus; c += run->slots) {
             struct cpu *cpu = &run->cpus[c];
-            uint64_t start_ns = cpu->clock_ns + op->gap_ns;
-            if (start_ns < now_ns) {
-                run->protocol.ideal_ns += now_ns - start_ns;
-                cpu->clock_ns += now_ns - start_ns;
-                start_ns = now_ns;
-            }
-            now_ns = start_ns;
+            wait_for_start(run, cpu, op);
+            if (now_ns > op->gap_ns)
+                wait_until(run, cpu, now_ns - op->gap_ns);
+            now_ns = cpu->clock_ns + op->gap_ns;
             step(run, c, op);
         }
     }
@@ -165,11 +185,9 @@ static int compare_rows(const void *left, const void *right)
 static void fill_result(struct run *run, struct coherence_result *result)
 {
     struct protocol *protocol = &run->protocol;
-    for (uint32_t c = 0; c < run->options->cpus; c++) {
-        uint32_t slot = c % run->slots;
-        result->ops += run->starts[slot + 1] - run->starts[slot];
+    result->ops = run->done;
+    for (uint32_t c = 0; c < run->options->cpus; c++)
         result->clocks_ns += run->cpus[c].clock_ns;
-    }
     /* Threads that are repeated repeat their operations. */
     const struct coherence_trace *trace = protocol->trace;
     result->operations =

@@ -32,8 +32,6 @@
 #include "coherence/trace.h"
 
 #define COHERENCE_CPUS_MAX 256u
-/* A load that hits the first cache, of a CPU of 3 GHz; chosen: of no weight beside 40 ns. */
-#define COHERENCE_HIT_NS 1u
 /* Between sockets, under load, less; bounds the clocks. */
 #define COHERENCE_LATENCY_MAX_NS 100000u
 
@@ -49,6 +47,7 @@ struct coherence_options {
     uint32_t cpus;       /* 1..COHERENCE_CPUS_MAX */
     uint32_t latency_ns; /* 0..COHERENCE_LATENCY_MAX_NS */
     uint32_t quantum;    /* accesses; 0: recorded order */
+    uint64_t ops_max;    /* ends after so many accesses of all CPUs together; 0: no bound */
 };
 
 /* The bytes of an access within its line, both ends included. */

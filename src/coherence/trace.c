@@ -15,10 +15,12 @@
 
 #include "base/bits.h"
 #include "base/check.h"
+#include "base/hash.h"
 
 #define SLOTS_MIN 1024u
 #define WORD_BYTES 8u
 #define WORDS_MAX (COHERENCE_LINE_MAX / WORD_BYTES)
+#define LOCKSET_SLOTS 131072u /* a power of 2, at least twice COHERENCE_LOCKSETS_MAX */
 #define NOBODY UINT16_MAX
 #define SEVERAL (UINT16_MAX - 1)
 
@@ -41,8 +43,13 @@ int coherence_trace_begin(struct coherence_trace *trace, uint32_t line_bytes)
         return MGLRU_EINVAL;
     trace->slots = calloc(SLOTS_MIN, sizeof(*trace->slots));
     trace->locksets = calloc(1, sizeof(*trace->locksets));
-    if (trace->slots == NULL || trace->locksets == NULL)
+    trace->lockset_slots = calloc(LOCKSET_SLOTS, sizeof(*trace->lockset_slots));
+    trace->clocks_ns = calloc(COHERENCE_THREADS_MAX, sizeof(*trace->clocks_ns));
+    trace->starts_ns = malloc(COHERENCE_THREADS_MAX * sizeof(*trace->starts_ns));
+    if (trace->slots == NULL || trace->locksets == NULL || trace->lockset_slots == NULL ||
+        trace->clocks_ns == NULL || trace->starts_ns == NULL)
         return MGLRU_ENOMEM;
+    memset(trace->starts_ns, 0xff, COHERENCE_THREADS_MAX * sizeof(*trace->starts_ns));
     trace->slot_count = SLOTS_MIN;
     trace->lockset_count = 1;
     return MGLRU_OK;
@@ -54,6 +61,9 @@ void coherence_trace_free(struct coherence_trace *trace)
     free(trace->line_addresses);
     free(trace->sharing);
     free(trace->locksets);
+    free(trace->lockset_slots);
+    free(trace->clocks_ns);
+    free(trace->starts_ns);
     free(trace->slots);
     *trace = (struct coherence_trace){0};
 }
@@ -67,18 +77,18 @@ static int compare_locks(const void *left, const void *right)
 int coherence_trace_lockset(struct coherence_trace *trace, const uint64_t *locks, uint32_t count,
                             uint32_t *number)
 {
-    struct coherence_lockset set = {.count =
-                                        count < COHERENCE_HELD_MAX ? count : COHERENCE_HELD_MAX};
+    struct coherence_lockset set;
+    memset(&set, 0, sizeof(set)); /* sets are compared as bytes */
+    set.count = count < COHERENCE_HELD_MAX ? count : COHERENCE_HELD_MAX;
     *number = 0;
     if (count == 0)
         return MGLRU_OK;
     memcpy(set.locks, locks, set.count * sizeof(*locks));
     qsort(set.locks, set.count, sizeof(*set.locks), compare_locks);
-    /* The newest sets are the likeliest. */
-    for (size_t i = trace->lockset_count; i-- > 1;)
-        if (trace->locksets[i].count == set.count &&
-            memcmp(trace->locksets[i].locks, set.locks, set.count * sizeof(*locks)) == 0) {
-            *number = (uint32_t)i;
+    size_t at = hash_bytes(set.locks, sizeof(set.locks), set.count) & (LOCKSET_SLOTS - 1);
+    for (; trace->lockset_slots[at] != 0; at = (at + 1) & (LOCKSET_SLOTS - 1))
+        if (memcmp(&trace->locksets[trace->lockset_slots[at]], &set, sizeof(set)) == 0) {
+            *number = trace->lockset_slots[at];
             return MGLRU_OK;
         }
     if (trace->lockset_count >= COHERENCE_LOCKSETS_MAX)
@@ -90,6 +100,7 @@ int coherence_trace_lockset(struct coherence_trace *trace, const uint64_t *locks
     trace->locksets = larger;
     larger[trace->lockset_count] = set;
     *number = (uint32_t)trace->lockset_count++;
+    trace->lockset_slots[at] = (uint16_t)*number;
     return MGLRU_OK;
 }
 
@@ -148,6 +159,30 @@ static int add_op(struct coherence_trace *trace, struct coherence_op op, uint64_
     return code;
 }
 
+void coherence_trace_start(struct coherence_trace *trace, uint32_t thread, uint32_t maker)
+{
+    if (thread < COHERENCE_THREADS_MAX && maker < COHERENCE_THREADS_MAX &&
+        trace->clocks_ns[thread] == 0)
+        trace->starts_ns[thread] = trace->clocks_ns[maker];
+}
+
+/* Moves the thread's clock over the access. True: it was its first. */
+static bool pass_time(struct coherence_trace *trace, const struct coherence_access *access)
+{
+    uint64_t *clock_ns = &trace->clocks_ns[access->thread];
+    uint64_t *start_ns = &trace->starts_ns[access->thread];
+    bool begins = *clock_ns == 0;
+    if (begins && *start_ns == UINT64_MAX)
+        *start_ns = trace->latest_ns;
+    if (begins)
+        *clock_ns = *start_ns;
+    *clock_ns += access->gap_ns;
+    if (*clock_ns > trace->latest_ns)
+        trace->latest_ns = *clock_ns;
+    *clock_ns += COHERENCE_HIT_NS;
+    return begins;
+}
+
 int coherence_trace_add(struct coherence_trace *trace, const struct coherence_access *access)
 {
     uint64_t end = access->address + access->bytes; /* may be 0: the end of memory */
@@ -157,6 +192,7 @@ int coherence_trace_add(struct coherence_trace *trace, const struct coherence_ac
     uint64_t mask = trace->line_bytes - 1;
     uint64_t last_line = (end - 1) & ~mask;
     uint32_t gap_ns = access->gap_ns;
+    bool begins = pass_time(trace, access);
     for (uint64_t line = access->address & ~mask;; line += trace->line_bytes) {
         struct coherence_op op = {
             .gap_ns = gap_ns,
@@ -165,11 +201,13 @@ int coherence_trace_add(struct coherence_trace *trace, const struct coherence_ac
             .first = (uint8_t)(line < access->address ? access->address & mask : 0),
             .last = (uint8_t)(line == last_line ? (end - 1) & mask : mask),
             .kind = (uint8_t)access->kind,
+            .begins = begins,
         };
         int code = add_op(trace, op, line);
         if (code != MGLRU_OK)
             return code;
         gap_ns = 0;
+        begins = false;
         if (line == last_line)
             break;
     }

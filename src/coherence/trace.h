@@ -13,6 +13,10 @@
  *            elements of an array): every round has its own copy
  *   common   anything else: all CPUs meet on it
  *
+ * A thread begins when the one that made it had done what it did before; where that is unknown,
+ * when the access before its first one, of any thread, did. So threads that were made together
+ * start together in the model, whatever the machine's scheduler did.
+ *
  * One thread per trace.
  */
 #ifndef COHERENCE_TRACE_H
@@ -23,6 +27,8 @@
 #include <stdint.h>
 
 #define COHERENCE_LINE_MAX 128u
+/* A load that hits the first cache, of a CPU of 3 GHz; chosen: of no weight beside 40 ns. */
+#define COHERENCE_HIT_NS 1u
 #define COHERENCE_THREADS_MAX 1024u
 /* An access longer than that is a copy of a file, not a field. */
 #define COHERENCE_ACCESS_MAX ((uint64_t)1 << 30)
@@ -54,7 +60,7 @@ struct coherence_op {
     uint8_t first; /* bytes in the line, both ends included */
     uint8_t last;
     uint8_t kind; /* enum coherence_kind */
-    uint8_t unused;
+    bool begins;  /* the first access of its thread */
 };
 _Static_assert(sizeof(struct coherence_op) == 16, "four of them fill a line");
 
@@ -71,7 +77,11 @@ struct coherence_trace {
     size_t line_count, line_capacity;
     struct coherence_lockset *locksets; /* number 0 is empty */
     size_t lockset_count;
-    uint32_t *slots; /* hash of lines: number + 1, 0 is free */
+    uint16_t *lockset_slots; /* hash of locksets: number, 0 is free */
+    uint64_t *clocks_ns;     /* of each thread: work so far, COHERENCE_HIT_NS an access */
+    uint64_t *starts_ns;     /* of each thread, on these clocks; UINT64_MAX: not known yet */
+    uint64_t latest_ns;      /* largest start of an access so far */
+    uint32_t *slots;         /* hash of lines: number + 1, 0 is free */
     size_t slot_count;
     uint64_t operations; /* told by the caller; 0: an access is an operation */
     uint32_t line_bytes;
@@ -86,6 +96,9 @@ void coherence_trace_free(struct coherence_trace *trace);
  * 0; MGLRU_ENOMEM. */
 int coherence_trace_lockset(struct coherence_trace *trace, const uint64_t *locks, uint32_t count,
                             uint32_t *number);
+
+/* @thread, which has no access yet, is made by @maker now. Numbers out of range are ignored. */
+void coherence_trace_start(struct coherence_trace *trace, uint32_t thread, uint32_t maker);
 
 /* Adds the next access of the recorded order.
  * 0; MGLRU_EINVAL: no bytes, too many, an address that wraps, a thread or set out of range;

@@ -12,7 +12,7 @@ standard=$3
 shift 3
 source=$(mktemp) || exit 99
 trap 'rm -f "$source"' EXIT
-headers=$(cd "$include" && find mglru -name '*.h' | sort)
+headers=$(cd "$include" && find mglru linewise -name '*.h' | sort)
 failures=0
 sources=0
 

@@ -188,9 +188,38 @@ static void serve_own(struct naive *naive, uint32_t cpu)
             serve_first(naive, &naive->lines[i]);
 }
 
+/* When the latest access before @end begins if nobody ever waits for a line. */
+static uint64_t latest_start(const struct naive *naive, size_t end)
+{
+    uint64_t clocks[COHERENCE_THREADS_MAX] = {0}, latest_ns = 0;
+    for (size_t i = 0; i < end; i++) {
+        const struct coherence_access *access = &naive->accesses[i];
+        bool first = true;
+        for (size_t j = 0; j < i; j++)
+            first &= naive->accesses[j].thread != access->thread;
+        if (first)
+            clocks[access->thread] = latest_ns;
+        uint64_t start_ns = clocks[access->thread] + access->gap_ns;
+        latest_ns = start_ns > latest_ns ? start_ns : latest_ns;
+        clocks[access->thread] = start_ns + COHERENCE_HIT_NS;
+    }
+    return latest_ns;
+}
+
+static void wait_for_start(struct naive *naive, struct event event)
+{
+    for (size_t j = 0; j < event.access; j++)
+        if (naive->accesses[j].thread == naive->accesses[event.access].thread)
+            return;
+    uint64_t start_ns = latest_start(naive, event.access);
+    if (naive->clocks[event.cpu] < start_ns)
+        naive->clocks[event.cpu] = start_ns;
+}
+
 static void access_line(struct naive *naive, struct event event)
 {
     const struct coherence_access *access = &naive->accesses[event.access];
+    wait_for_start(naive, event);
     uint64_t now_ns = naive->clocks[event.cpu] + access->gap_ns;
     struct line *line = find(naive, access->address, event.cpu / naive->slots);
     struct view *view = &line->views[event.cpu];
@@ -258,6 +287,7 @@ static void run_as_recorded(struct naive *naive)
             uint32_t gap_ns = naive->accesses[i].gap_ns;
             if (naive->accesses[i].thread % naive->slots != c % naive->slots)
                 continue;
+            wait_for_start(naive, (struct event){i, c});
             if (naive->clocks[c] + gap_ns < now_ns)
                 naive->clocks[c] = now_ns - gap_ns;
             now_ns = naive->clocks[c] + gap_ns;

@@ -57,7 +57,7 @@ static void neighbours_fight_falsely(void **state)
         {64, 4, 0, 1000, 0, W}, {72, 4, 1, 1000, 0, R}, {64, 4, 0, 1000, 0, W},
         {72, 4, 1, 1000, 0, R}, {72, 8, 0, 1000, 0, R},
     };
-    struct coherence_result result = run(log, 5, (struct coherence_options){2, 100, 0});
+    struct coherence_result result = run(log, 5, (struct coherence_options){2, 100, 0, 0});
     /* Cold twice; the second write asks for what the read took; the second read lost the line;
      * the last read is a hit. */
     expect(&result, 2, 2, 0);
@@ -77,7 +77,7 @@ static void a_byte_that_another_wrote_is_shared_truly(void **state)
                                            {64, 4, 1, 1000, 0, R},
                                            {64, 4, 0, 1000, 0, A},
                                            {66, 1, 1, 1000, 0, R}};
-    struct coherence_result result = run(log, 4, (struct coherence_options){2, 100, 0});
+    struct coherence_result result = run(log, 4, (struct coherence_options){2, 100, 0, 0});
     expect(&result, 2, 0, 2);
     coherence_result_free(&result);
 }
@@ -89,10 +89,10 @@ static void what_is_touched_later_counts(void **state)
         {72, 4, 1, 1000, 0, R}, {64, 4, 0, 1000, 0, W}, {72, 4, 1, 1000, 0, R},
         {76, 4, 1, 1000, 0, R}, {64, 4, 1, 200, 0, R},
     };
-    struct coherence_result result = run(log, 4, (struct coherence_options){2, 100, 0});
+    struct coherence_result result = run(log, 4, (struct coherence_options){2, 100, 0, 0});
     expect(&result, 2, 1, 0);
     coherence_result_free(&result);
-    result = run(log, 5, (struct coherence_options){2, 100, 0});
+    result = run(log, 5, (struct coherence_options){2, 100, 0, 0});
     expect(&result, 2, 0, 1);
     assert_int_equal(result.rows[0].count[COHERENCE_FALSE], 0);
     assert_int_equal(result.rows[0].count[COHERENCE_TRUE], 1);
@@ -112,7 +112,7 @@ static void a_common_lock_couples(void **state)
                                            {64, 4, 0, 1000, one, W},
                                            {72, 4, 1, 1000, 0, W}};
     build(&trace, log, 4);
-    assert_int_equal(coherence_run(&trace, &(struct coherence_options){2, 100, 0}, &result),
+    assert_int_equal(coherence_run(&trace, &(struct coherence_options){2, 100, 0, 0}, &result),
                      MGLRU_OK);
     assert_int_equal(result.misses[COHERENCE_LOCKED], 1);
     assert_int_equal(result.misses[COHERENCE_FALSE], 1);
@@ -125,14 +125,14 @@ static void a_common_lock_couples(void **state)
 static void the_owner_keeps_the_line_until_the_transfer_ends(void **state)
 {
     struct coherence_access log[102];
-    log[0] = (struct coherence_access){72, 4, 1, 10, 0, W};
-    for (int i = 1; i < 102; i++)
+    for (int i = 0; i < 102; i++)
         log[i] = (struct coherence_access){64, 4, 0, 0, 0, W};
-    struct coherence_result result = run(log, 101, (struct coherence_options){2, 100, 1});
+    log[1] = (struct coherence_access){72, 4, 1, 10, 0, W};
+    struct coherence_result result = run(log, 101, (struct coherence_options){2, 100, 1, 0});
     expect(&result, 2, 0, 0);
     assert_int_equal(result.clocks_ns, 200 + 201);
     coherence_result_free(&result);
-    result = run(log, 102, (struct coherence_options){2, 100, 1});
+    result = run(log, 102, (struct coherence_options){2, 100, 1, 0});
     expect(&result, 2, 1, 0);
     assert_int_equal(result.clocks_ns, 301 + 201);
     assert_int_equal(result.ideal_ns, 301 + 201 - 100 - 89 - 1);
@@ -144,8 +144,8 @@ static void the_owner_keeps_the_line_until_the_transfer_ends(void **state)
 static void readers_are_served_together(void **state)
 {
     const struct coherence_access log[] = {
-        {64, 4, 0, 0, 0, W}, {64, 4, 1, 150, 0, R}, {64, 4, 2, 150, 0, R}, {64, 4, 3, 150, 0, R}};
-    struct coherence_result result = run(log, 4, (struct coherence_options){4, 100, 1});
+        {64, 4, 0, 0, 0, W}, {64, 4, 1, 150, 0, R}, {64, 4, 2, 0, 0, R}, {64, 4, 3, 0, 0, R}};
+    struct coherence_result result = run(log, 4, (struct coherence_options){4, 100, 1, 0});
     expect(&result, 4, 0, 0);
     assert_int_equal(result.clocks_ns, 101 + 251 + 351 + 351);
     coherence_result_free(&result);
@@ -157,24 +157,61 @@ static void repeated_threads_bring_their_own_elements(void **state)
     struct coherence_access log[40];
     for (int i = 0; i < 40; i++)
         log[i] = (struct coherence_access){i % 2 ? 72 : 64, 8, i % 2, 50, 0, W};
-    struct coherence_result two = run(log, 40, (struct coherence_options){2, 60, 1});
-    struct coherence_result eight = run(log, 40, (struct coherence_options){8, 60, 1});
+    struct coherence_result two = run(log, 40, (struct coherence_options){2, 60, 1, 0});
+    struct coherence_result eight = run(log, 40, (struct coherence_options){8, 60, 1, 0});
     assert_true(two.misses[COHERENCE_FALSE] > 5);
     assert_int_equal(eight.misses[COHERENCE_FALSE], 4 * two.misses[COHERENCE_FALSE]);
     coherence_result_free(&two);
     coherence_result_free(&eight);
     /* One word of both: all meet. */
     log[1].address = 64;
-    eight = run(log, 40, (struct coherence_options){8, 60, 1});
+    eight = run(log, 40, (struct coherence_options){8, 60, 1, 0});
     assert_int_equal(eight.misses[COHERENCE_COLD], 8);
     coherence_result_free(&eight);
+}
+
+/* The second thread begins when the first one's third access does, at 2020. */
+static void threads_begin_when_they_were_seen(void **state)
+{
+    const struct coherence_access log[] = {
+        {64, 4, 0, 0, 0, W}, {64, 4, 0, 1000, 0, W}, {64, 4, 0, 1018, 0, W}, {256, 4, 1, 7, 0, R}};
+    struct coherence_result result = run(log, 4, (struct coherence_options){2, 100, 1, 0});
+    assert_int_equal(result.clocks_ns, (2021 + 100) + (2020 + 7 + 100 + 1));
+    assert_int_equal(result.ideal_ns, result.clocks_ns);
+    coherence_result_free(&result);
+    struct coherence_options bounded = {2, 100, 1, 3};
+    result = run(log, 4, bounded);
+    assert_int_equal(result.ops, 3);
+    coherence_result_free(&result);
+}
+
+/* The third access of the maker lies behind the start, so the new thread runs beside it. */
+static void threads_begin_when_they_were_made(void **state)
+{
+    const struct coherence_access log[] = {
+        {64, 4, 0, 1000, 0, W}, {64, 4, 0, 1018, 0, W}, {256, 4, 1, 7, 0, R}};
+    struct coherence_trace trace;
+    struct coherence_result result;
+    assert_int_equal(coherence_trace_begin(&trace, 64), MGLRU_OK);
+    coherence_trace_add(&trace, &log[0]);
+    coherence_trace_start(&trace, 1, 0);
+    coherence_trace_start(&trace, COHERENCE_THREADS_MAX, 0);
+    coherence_trace_add(&trace, &log[1]);
+    coherence_trace_start(&trace, 0, 0); /* has begun: nothing changes */
+    coherence_trace_add(&trace, &log[2]);
+    assert_int_equal(coherence_trace_finish(&trace), MGLRU_OK);
+    assert_int_equal(coherence_run(&trace, &(struct coherence_options){2, 100, 1, 0}, &result),
+                     MGLRU_OK);
+    assert_int_equal(result.clocks_ns, (1001 + 1019 + 100) + (1001 + 7 + 100 + 1));
+    coherence_result_free(&result);
+    coherence_trace_free(&trace);
 }
 
 static void one_cpu_never_loses_a_line(void **state)
 {
     const struct coherence_access log[] = {
         {64, 4, 0, 0, 0, W}, {72, 4, 1, 0, 0, R}, {64, 4, 0, 0, 0, W}, {126, 4, 1, 0, 0, R}};
-    struct coherence_result result = run(log, 4, (struct coherence_options){1, 100, 1});
+    struct coherence_result result = run(log, 4, (struct coherence_options){1, 100, 1, 0});
     expect(&result, 2, 0, 0);
     assert_int_equal(result.ops, 5); /* the last access lies on two lines */
     coherence_result_free(&result);
@@ -194,11 +231,11 @@ static void bad_accesses_are_refused(void **state)
     for (size_t i = 0; i < MGLRU_ARRAY_LEN(bad); i++)
         assert_int_equal(coherence_trace_add(&trace, &bad[i]), MGLRU_EINVAL);
     assert_int_equal(coherence_trace_finish(&trace), MGLRU_OK);
-    assert_int_equal(coherence_run(&trace, &(struct coherence_options){0, 1, 1}, &result),
+    assert_int_equal(coherence_run(&trace, &(struct coherence_options){0, 1, 1, 0}, &result),
                      MGLRU_EINVAL);
-    assert_int_equal(coherence_run(&trace, &(struct coherence_options){257, 1, 1}, &result),
+    assert_int_equal(coherence_run(&trace, &(struct coherence_options){257, 1, 1, 0}, &result),
                      MGLRU_EINVAL);
-    assert_int_equal(coherence_run(&trace, &(struct coherence_options){256, 1, 1}, &result),
+    assert_int_equal(coherence_run(&trace, &(struct coherence_options){256, 1, 1, 0}, &result),
                      MGLRU_OK);
     assert_int_equal(result.ops, 0);
     coherence_trace_free(&trace);
@@ -276,7 +313,7 @@ static void random_logs_agree_with_the_naive_model(void **state)
         build(&trace, log, count);
         for (size_t q = 0; q < MGLRU_ARRAY_LEN(quanta); q++)
             compare(&trace, log, count,
-                    (struct coherence_options){cpus[(round + q) % 7], below(200), quanta[q]});
+                    (struct coherence_options){cpus[(round + q) % 7], below(200), quanta[q], 0});
         coherence_trace_free(&trace);
     }
 }
@@ -304,7 +341,7 @@ static void speed_is_printed(void **state)
     }
     assert_int_equal(coherence_trace_finish(&trace), MGLRU_OK);
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begin);
-    assert_int_equal(coherence_run(&trace, &(struct coherence_options){24, 60, 1}, &result),
+    assert_int_equal(coherence_run(&trace, &(struct coherence_options){24, 60, 1, 0}, &result),
                      MGLRU_OK);
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
     double s = (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) / 1e9;
@@ -326,6 +363,8 @@ int main(void)
         cmocka_unit_test(the_owner_keeps_the_line_until_the_transfer_ends),
         cmocka_unit_test(readers_are_served_together),
         cmocka_unit_test(repeated_threads_bring_their_own_elements),
+        cmocka_unit_test(threads_begin_when_they_were_seen),
+        cmocka_unit_test(threads_begin_when_they_were_made),
         cmocka_unit_test(one_cpu_never_loses_a_line),
         cmocka_unit_test(bad_accesses_are_refused),
         cmocka_unit_test(random_logs_agree_with_the_naive_model),
