@@ -11,6 +11,8 @@ declare -A _linewise_options=(
     [diff]='--classes --line --base --json'
     [classes]='-o --json'
     [lock]='--classes --line --base -o'
+    [record]='-o --watch --mode --max'
+    [predict]='--cpus --latency --line --program --classes-out --json'
     [check]='--classes --lock --line --base --json'
 )
 _linewise_common='--btf --btf-base --help'
@@ -21,10 +23,11 @@ _linewise_value() {
     --sort) mapfile -t COMPREPLY < <(compgen -W 'name size lines holes unused' -- "$2") ;;
     --line) mapfile -t COMPREPLY < <(compgen -W '64 128' -- "$2") ;;
     --base) mapfile -t COMPREPLY < <(compgen -W 'any 0' -- "$2") ;;
-    --classes | --lock | --json | --html | --btf-base | -o)
+    --mode) mapfile -t COMPREPLY < <(compgen -W 'log count filter' -- "$2") ;;
+    --program | --classes-out | --classes | --lock | --json | --html | --btf-base | -o)
         mapfile -t COMPREPLY < <(compgen -f -- "$2")
         ;;
-    --lines | --min-size) COMPREPLY=() ;;
+    --lines | --min-size | --watch | --max | --cpus | --latency) COMPREPLY=() ;;
     *) return 1 ;;
     esac
 }

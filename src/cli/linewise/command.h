@@ -18,6 +18,8 @@ int linewise_show(int argc, char **argv);
 int linewise_conflicts(int argc, char **argv);
 int linewise_diff(int argc, char **argv);
 int linewise_lock(int argc, char **argv);
+int linewise_predict(int argc, char **argv);
+int linewise_record(int argc, char **argv);
 int linewise_suggest(int argc, char **argv);
 int linewise_why_size(int argc, char **argv);
 

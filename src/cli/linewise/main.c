@@ -24,6 +24,8 @@ static const struct command {
     {"classes", "a draft of the file that says who reads and writes each field", linewise_classes},
     {"lock", "writes down a layout that is to stay", linewise_lock},
     {"check", "fails when a layout is worse than its lock, or breaks a rule", linewise_check},
+    {"record", "which thread reads and writes what, from a run of a program", linewise_record},
+    {"predict", "what a recording costs on more CPUs, which fields are to blame", linewise_predict},
 };
 
 static int print_help(void)
@@ -32,6 +34,7 @@ static int print_help(void)
          "\n"
          "Draws the cache lines of a struct, finds the fields that fight over one, proposes the\n"
          "cheapest fix, and keeps it. FILE is any ELF file with DWARF, or a kernel with BTF.\n"
+         "Without knowledge who writes what, record a run.\n"
          "\n"
          "commands:");
     for (size_t i = 0; i < MGLRU_ARRAY_LEN(commands); i++)

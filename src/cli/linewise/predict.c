@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT */
+/* `linewise predict`: what a recording costs on more CPUs, and which fields are to blame. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <mglru/error.h>
+
+#include "base/check.h"
+#include "cli/linewise/command.h"
+#include "cli/linewise/session.h"
+#include "cli/linewise/subjects.h"
+#include "cli/mglru/args.h"
+#include "coherence/log.h"
+#include "coherence/model.h"
+#include "report/coherence.h"
+
+#define COMMAND "predict"
+#define CPU_COUNTS_MAX 16
+#define LATENCY_LOW_NS 40
+#define LATENCY_HIGH_NS 200
+/* Accesses of a run, all CPUs together: a second or two. */
+#define OPS_MAX 4000000u
+
+static const char help[] =
+    "usage: linewise predict LOG [--cpus N[,N...]] [--latency A..B] [--line N]\n"
+    "                        [--program FILE] [--classes-out FILE] [--json FILE]\n"
+    "\n"
+    "Predicts from a recording (linewise record) how often CPUs take a line from each other,\n"
+    "per operation, and names the pairs of fields. More CPUs than the program had threads\n"
+    "repeat the threads.\n"
+    "\n"
+    "  --cpus N[,N...]     numbers of CPUs, 1..256 (2,8,24)\n"
+    "  --latency A..B      how long a line takes from CPU to CPU, in ns (40..200)\n"
+    "  --line N            bytes of a line: 32, 64, 128 (64)\n"
+    "  --program FILE      where symbols and debug information are (the recorded program)\n"
+    "  --classes-out FILE  a class file of what was recorded, for conflicts and suggest\n"
+    "  --json FILE         the prediction for programs; - is standard output\n"
+    "\n"
+    "Misses are the most over three orders of the accesses: as recorded, and by the CPUs'\n"
+    "clocks one and 16 at a time. The slowdown is against the same accesses without them.\n"
+    "\n"
+    "examples\n"
+    "  linewise record -o server.log -- ./server && linewise predict server.log\n"
+    "  linewise predict server.log --cpus 2,24,128 --json -\n"
+    "  linewise predict server.log --classes-out server.classes\n"
+    "\n"
+    "exit status: 0 done; 2 usage or bad input; 3 the environment refused\n";
+
+struct predict {
+    const char *log_path;
+    const char *program;
+    const char *classes_out;
+    const char *json;
+    uint32_t cpus[CPU_COUNTS_MAX];
+    size_t cpu_count;
+    uint32_t latency_ns[2];
+    uint64_t line_bytes;
+    struct layout_open_options open;
+    bool help;
+    struct coherence_log log;
+    struct linewise_subjects subjects;
+    struct report_prediction predictions[CPU_COUNTS_MAX];
+};
+
+static int read_cpus(struct predict *predict, const char *value)
+{
+    struct args_list list;
+    int status = LINEWISE_CLEAN;
+    if (!args_list_split(&list, value))
+        return linewise_fail(COMMAND, LINEWISE_ENVIRONMENT, "out of memory");
+    predict->cpu_count = 0;
+    for (size_t i = 0; i < list.count && status == LINEWISE_CLEAN; i++) {
+        uint64_t number;
+        if (predict->cpu_count == CPU_COUNTS_MAX || !args_number(list.items[i], &number) ||
+            number == 0 || number > COHERENCE_CPUS_MAX)
+            status = linewise_fail(COMMAND, LINEWISE_USAGE,
+                                   "--cpus: '%s' is no list of at most %d numbers in 1..%u", value,
+                                   CPU_COUNTS_MAX, COHERENCE_CPUS_MAX);
+        else
+            predict->cpus[predict->cpu_count++] = (uint32_t)number;
+    }
+    args_list_free(&list);
+    return status;
+}
+
+/* "40..200" or "60". */
+static int read_latency(struct predict *predict, const char *value)
+{
+    char first[16] = "";
+    uint64_t low, high;
+    const char *dots = strstr(value, "..");
+    size_t length = dots != NULL ? (size_t)(dots - value) : strlen(value);
+    if (length < sizeof(first))
+        memcpy(first, value, length);
+    if (!args_number(first, &low) || !args_number(dots != NULL ? dots + 2 : first, &high) ||
+        low == 0 || low > high || high > COHERENCE_LATENCY_MAX_NS)
+        return linewise_fail(COMMAND, LINEWISE_USAGE,
+                             "--latency: '%s' is no range of nanoseconds, as in 40..200", value);
+    predict->latency_ns[0] = (uint32_t)low;
+    predict->latency_ns[1] = (uint32_t)high;
+    return LINEWISE_CLEAN;
+}
+
+enum {
+    OPTION_HELP,
+    OPTION_CPUS,
+    OPTION_LATENCY,
+    OPTION_LINE,
+    OPTION_PROGRAM,
+    OPTION_CLASSES_OUT,
+    OPTION_JSON,
+    OPTION_BTF,
+    OPTION_BTF_BASE
+};
+
+static int read_option(struct predict *predict, int id, const char *value)
+{
+    switch (id) {
+    case OPTION_CPUS:
+        return read_cpus(predict, value);
+    case OPTION_LATENCY:
+        return read_latency(predict, value);
+    case OPTION_LINE:
+        if (args_number(value, &predict->line_bytes) &&
+            (predict->line_bytes == 32 || predict->line_bytes == 64 || predict->line_bytes == 128))
+            return LINEWISE_CLEAN;
+        return linewise_fail(COMMAND, LINEWISE_USAGE, "--line: '%s' is none of 32, 64, 128", value);
+    case OPTION_PROGRAM:
+        predict->program = value;
+        break;
+    case OPTION_CLASSES_OUT:
+        predict->classes_out = value;
+        break;
+    case OPTION_JSON:
+        predict->json = value;
+        break;
+    case OPTION_BTF:
+        predict->open.prefer_btf = true;
+        break;
+    default:
+        predict->open.base = value;
+    }
+    return LINEWISE_CLEAN;
+}
+
+static int read_options(struct predict *predict, int argc, char **argv)
+{
+    static const struct args_option allowed[] = {
+        {"--help", false, OPTION_HELP},
+        {"-h", false, OPTION_HELP},
+        {"--cpus", true, OPTION_CPUS},
+        {"--latency", true, OPTION_LATENCY},
+        {"--line", true, OPTION_LINE},
+        {"--program", true, OPTION_PROGRAM},
+        {"--classes-out", true, OPTION_CLASSES_OUT},
+        {"--json", true, OPTION_JSON},
+        {"--btf", false, OPTION_BTF},
+        {"--btf-base", true, OPTION_BTF_BASE},
+        {NULL, false, 0},
+    };
+    struct args line = {.argc = argc, .argv = argv, .next = 1};
+    for (;;) {
+        const char *value;
+        int id = args_next(&line, allowed, &value), status = LINEWISE_CLEAN;
+        if (id == ARGS_END)
+            break;
+        if (id == OPTION_HELP) {
+            fputs(help, stdout);
+            predict->help = true;
+            return LINEWISE_CLEAN;
+        }
+        if (id == ARGS_PLAIN && predict->log_path == NULL)
+            predict->log_path = value;
+        else if (id == ARGS_PLAIN)
+            status = linewise_fail(COMMAND, LINEWISE_USAGE, "one log at a time; '%s' is a second",
+                                   value);
+        else if (id == ARGS_UNKNOWN)
+            status =
+                linewise_fail(COMMAND, LINEWISE_USAGE,
+                              "unknown option %s; `linewise predict --help` lists them", value);
+        else if (id == ARGS_MISSING)
+            status = linewise_fail(COMMAND, LINEWISE_USAGE, "%s needs a value", value);
+        else if (id == ARGS_SURPLUS)
+            status = linewise_fail(COMMAND, LINEWISE_USAGE, "%s takes no value", value);
+        else
+            status = read_option(predict, id, value);
+        if (status != LINEWISE_CLEAN)
+            return status;
+    }
+    if (predict->log_path == NULL)
+        return linewise_fail(COMMAND, LINEWISE_USAGE,
+                             "no log was given; `linewise record -o LOG -- COMMAND` makes one");
+    return LINEWISE_CLEAN;
+}
+
+/* One order of the accesses at one latency: kept where it has the most misses so far. */
+static int run_once(struct predict *predict, const struct coherence_options *options,
+                    struct report_prediction *prediction, double *slowdown)
+{
+    struct coherence_result result;
+    int code = coherence_run(&predict->log.trace, options, &result);
+    if (code != MGLRU_OK)
+        return code;
+    double operations = result.operations == 0 ? 1 : (double)result.operations;
+    double misses = (double)coherence_result_caused(&result) / operations;
+    double times = result.ideal_ns == 0 ? 1 : (double)result.clocks_ns / (double)result.ideal_ns;
+    if (times > *slowdown)
+        *slowdown = times;
+    if (misses >= prediction->misses_per_op) {
+        prediction->misses_per_op = misses;
+        prediction->cold_per_op = (double)result.misses[COHERENCE_COLD] / operations;
+        prediction->operations = result.operations;
+        prediction->cut = result.ops >= OPS_MAX;
+        coherence_blame_free(&prediction->blame);
+        code = coherence_blame_make(&predict->log.trace, &result, &predict->subjects.subjects,
+                                    &prediction->blame);
+    }
+    coherence_result_free(&result);
+    return code;
+}
+
+static int predict_all(struct predict *predict)
+{
+    static const uint32_t quanta[] = {0, 1, 16};
+    for (size_t i = 0; i < predict->cpu_count; i++) {
+        struct report_prediction *prediction = &predict->predictions[i];
+        prediction->cpus = predict->cpus[i];
+        for (size_t at = 0; at < 2; at++)
+            for (size_t q = 0; q < MGLRU_ARRAY_LEN(quanta); q++) {
+                struct coherence_options options = {predict->cpus[i], predict->latency_ns[at],
+                                                    quanta[q], OPS_MAX};
+                if (run_once(predict, &options, prediction, &prediction->slowdown[at]) != MGLRU_OK)
+                    return linewise_fail(COMMAND, LINEWISE_ENVIRONMENT, "out of memory");
+            }
+    }
+    return LINEWISE_CLEAN;
+}
+
+static int write_classes(struct predict *predict)
+{
+    struct linewise_syntax syntax = {.command = COMMAND};
+    struct linewise_options options = {.syntax = &syntax};
+    struct coherence_uses uses;
+    struct report_out out;
+    if (predict->classes_out == NULL)
+        return LINEWISE_CLEAN;
+    int status = linewise_output_open(&options, &out, predict->classes_out);
+    if (status != LINEWISE_CLEAN)
+        return status;
+    if (coherence_uses_make(&predict->log.trace, &predict->subjects.subjects, &uses) != MGLRU_OK) {
+        report_out_abandon(&out);
+        return linewise_fail(COMMAND, LINEWISE_ENVIRONMENT, "out of memory");
+    }
+    report_uses(&out, predict->log_path, &uses);
+    coherence_uses_free(&uses);
+    return linewise_output_close(&options, &out);
+}
+
+static int write_report(struct predict *predict)
+{
+    struct linewise_syntax syntax = {.command = COMMAND};
+    struct linewise_options options = {.syntax = &syntax};
+    const struct coherence_trace *trace = &predict->log.trace;
+    const uint64_t *totals = predict->log.totals;
+    struct report_forecast forecast = {
+        .log = predict->log_path,
+        .predictions = predict->predictions,
+        .prediction_count = predict->cpu_count,
+        .accesses = trace->op_count,
+        .lost = totals[LOG_TOTAL_LOST],
+        .threads = trace->thread_count,
+        .counted_operations = trace->operations > 0,
+        .latency_ns = {predict->latency_ns[0], predict->latency_ns[1]},
+    };
+    struct report_out out;
+    int status = linewise_output_open(&options, &out, predict->json != NULL ? predict->json : "-");
+    if (status != LINEWISE_CLEAN)
+        return status;
+    if (predict->json != NULL)
+        report_forecast_json(&out, &forecast);
+    else
+        report_forecast(&out, &forecast);
+    return linewise_output_close(&options, &out);
+}
+
+static int run(struct predict *predict)
+{
+    struct coherence_error error;
+    int code =
+        coherence_log_read(predict->log_path, (uint32_t)predict->line_bytes, &predict->log, &error);
+    if (code != MGLRU_OK)
+        return linewise_fail(COMMAND, linewise_status_of(code), "%s", error.text);
+    if (predict->log.trace.op_count == 0)
+        return linewise_fail(COMMAND, LINEWISE_USAGE,
+                             "%s: no access was recorded: was anything watched?",
+                             predict->log_path);
+    int status =
+        linewise_subjects_make(&predict->log, predict->program, &predict->open, &predict->subjects);
+    if (status == LINEWISE_CLEAN)
+        status = write_classes(predict);
+    if (status == LINEWISE_CLEAN)
+        status = predict_all(predict);
+    return status == LINEWISE_CLEAN ? write_report(predict) : status;
+}
+
+int linewise_predict(int argc, char **argv)
+{
+    struct predict *predict = calloc(1, sizeof(*predict));
+    if (predict == NULL)
+        return linewise_fail(COMMAND, LINEWISE_ENVIRONMENT, "out of memory");
+    predict->cpus[0] = 2;
+    predict->cpus[1] = 8;
+    predict->cpus[2] = 24;
+    predict->cpu_count = 3;
+    predict->latency_ns[0] = LATENCY_LOW_NS;
+    predict->latency_ns[1] = LATENCY_HIGH_NS;
+    predict->line_bytes = 64;
+    predict->open.size_bytes = sizeof(predict->open);
+    int status = read_options(predict, argc, argv);
+    if (status == LINEWISE_CLEAN && !predict->help)
+        status = run(predict);
+    for (size_t i = 0; i < predict->cpu_count; i++)
+        coherence_blame_free(&predict->predictions[i].blame);
+    linewise_subjects_free(&predict->subjects);
+    coherence_log_free(&predict->log);
+    free(predict);
+    return status;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the coherence model predicts, for people, for programs, and as a class file. Write errors
+ * stay in the output; nothing is kept. One thread per output.
+ */
+#ifndef REPORT_COHERENCE_H
+#define REPORT_COHERENCE_H
+
+#include "coherence/blame.h"
+#include "coherence/uses.h"
+#include "report/json_stream.h"
+#include "report/out.h"
+
+/* One number of CPUs. */
+struct report_prediction {
+    uint32_t cpus;
+    double misses_per_op; /* that another CPU caused; the most over orders and latencies */
+    double cold_per_op;
+    double slowdown[2];  /* at the least and the largest latency */
+    uint64_t operations; /* of the run whose pairs are shown */
+    bool cut;            /* the run ended before the log did */
+    struct coherence_blame blame;
+};
+
+struct report_forecast {
+    const char *log;
+    const struct report_prediction *predictions;
+    size_t prediction_count;
+    uint64_t accesses; /* in the log */
+    uint64_t lost;
+    uint32_t threads;
+    bool counted_operations; /* the program told its operations, else they are accesses */
+    uint32_t latency_ns[2];
+};
+
+/* A table over the numbers of CPUs, then the pairs of the largest. */
+void report_forecast(struct report_out *out, const struct report_forecast *forecast);
+
+/* The object of ARCHITECTURE.md's `predict --json`, complete. */
+void report_forecast_json(struct report_out *out, const struct report_forecast *forecast);
+
+/* A class file in the form that layout/classes.h reads. @log: where it comes from. */
+void report_uses(struct report_out *out, const char *log, const struct coherence_uses *uses);
+
+#endif
