@@ -7,13 +7,13 @@ declare -A _linewise_options=(
     [show]='--lines --classes --line --base --unicode --html --json'
     [conflicts]='--classes --line --base --unicode --html --json'
     [suggest]='--classes --line --base --patch --html --json'
-    [why-size]='--line --json'
-    [diff]='--classes --line --base --json'
-    [classes]='-o --json'
-    [lock]='--classes --line --base -o'
+    [why-size]='--line --html --json'
+    [diff]='--classes --line --base --html --json'
+    [classes]='-o --html --json'
+    [lock]='--classes --line --base -o --json'
     [record]='-o --watch --mode --max'
     [predict]='--cpus --latency --line --program --classes-out --json'
-    [check]='--classes --lock --line --base --json'
+    [check]='--classes --lock --line --base --html --json'
 )
 _linewise_common='--btf --btf-base --help'
 

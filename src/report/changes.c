@@ -121,7 +121,6 @@ void report_growth(struct report_out *out, const struct layout_growth *growth)
 
 void report_growth_json(struct report_json_stream *json, const struct layout_growth *growth)
 {
-    report_json_array(json, "steps");
     for (size_t i = 0; i < growth->count; i++) {
         report_json_object(json, NULL);
         report_json_text(json, "type", growth->steps[i].after->display);
@@ -129,8 +128,6 @@ void report_growth_json(struct report_json_stream *json, const struct layout_gro
         report_json_text(json, "reason", growth->steps[i].reason);
         report_json_end(json);
     }
-    report_json_end(json);
-    report_json_signed(json, "total", growth->total_bytes);
 }
 
 void report_breaches(struct report_out *out, const char *type,
@@ -171,6 +168,54 @@ void report_breaches_json(struct report_json_stream *json, const char *type,
         report_json_text(json, "why", breach->why);
         report_json_end(json);
     }
+}
+
+static void locked_fields_json(struct report_json_stream *json, const struct layout_lock_type *type)
+{
+    report_json_array(json, "fields");
+    for (size_t i = 0; i < type->field_count; i++) {
+        report_json_object(json, NULL);
+        report_json_text(json, "path", type->fields[i].path);
+        report_json_count(json, "offset", type->fields[i].offset_bytes);
+        report_json_count(json, "size", type->fields[i].size_bytes);
+        report_json_text(json, "class", type->fields[i].class);
+        report_json_end(json);
+    }
+    report_json_end(json);
+    report_json_array(json, "groups");
+    for (size_t i = 0; i < type->group_count; i++) {
+        report_json_object(json, NULL);
+        report_json_text(json, "name", type->groups[i].name);
+        report_json_count(json, "first", type->groups[i].first_byte);
+        report_json_count(json, "end", type->groups[i].end_byte);
+        report_json_end(json);
+    }
+    report_json_end(json);
+}
+
+void report_lock_json(struct report_json_stream *json, const struct layout_lock *lock)
+{
+    report_json_count(json, "line", lock->line_bytes);
+    report_json_array(json, "types");
+    for (size_t i = 0; i < lock->type_count; i++) {
+        const struct layout_lock_type *type = &lock->types[i];
+        report_json_object(json, NULL);
+        report_json_text(json, "type", type->name);
+        report_json_count(json, "size", type->size_bytes);
+        report_json_count(json, "align", type->align_bytes);
+        locked_fields_json(json, type);
+        report_json_array(json, "pairs");
+        for (size_t j = 0; j < type->pair_count; j++) {
+            report_json_object(json, NULL);
+            report_json_text(json, "pair", layout_verdict_pair(type->pairs[j].verdict));
+            report_json_text(json, "first", type->pairs[j].first);
+            report_json_text(json, "second", type->pairs[j].second);
+            report_json_end(json);
+        }
+        report_json_end(json);
+        report_json_end(json);
+    }
+    report_json_end(json);
 }
 
 static void guess_text(const struct layout_guess *guess, char *text, size_t bytes)

@@ -49,7 +49,7 @@ void report_moved_json(struct report_json_stream *json, const struct layout_map 
 /* The chain of growth, innermost struct first. */
 void report_growth(struct report_out *out, const struct layout_growth *growth);
 
-/* "steps" and "total" into the object that is open. */
+/* Writes each step as an object into the array that is open. */
 void report_growth_json(struct report_json_stream *json, const struct layout_growth *growth);
 
 /* What a check found, one line each and the fields below it. @type: display name. */
@@ -57,6 +57,9 @@ void report_breaches(struct report_out *out, const char *type,
                      const struct layout_breaches *breaches);
 void report_breaches_json(struct report_json_stream *json, const char *type,
                           const struct layout_breaches *breaches);
+
+/* "line" and "types", the facts of a lock file, into the object that is open. */
+void report_lock_json(struct report_json_stream *json, const struct layout_lock *lock);
 
 /* A class file to start from. */
 void report_draft(struct report_out *out, const struct layout_map *map,

@@ -8,12 +8,12 @@
 
 static const struct linewise_syntax syntax = {
     .command = "check",
-    .takes = TAKES_CLASSES | TAKES_LINE | TAKES_BASE | TAKES_LOCK | TAKES_JSON,
+    .takes = TAKES_CLASSES | TAKES_LINE | TAKES_BASE | TAKES_LOCK | TAKES_JSON | TAKES_HTML,
     .files = 1,
     .needs_classes = true,
     .help =
         "usage: linewise check FILE [TYPE...] --classes FILE [--lock FILE] [--line N]\n"
-        "                      [--base N|any] [--json FILE]\n"
+        "                      [--base N|any] [--html FILE] [--json FILE]\n"
         "\n"
         "For continuous integration: finds pairs of fields that fight and are not in the lock\n"
         "file, groups that moved, growth, and broken rules of the class file (\"rule TYPE: group\n"
@@ -24,6 +24,7 @@ static const struct linewise_syntax syntax = {
         "  --lock FILE     what `linewise lock` wrote\n"
         "  --line N        bytes of a line (64, or the lock's)\n"
         "  --base N|any    where on a line the object starts (0); any: at all multiples of 8\n"
+        "  --html FILE     the same as a page, complete in itself; - is standard output\n"
         "  --json FILE     the findings for programs; - is standard output\n"
         "\n"
         "exit status: 0 as locked; 1 worse; 2 usage or bad input; 3 the environment refused\n",
@@ -41,7 +42,14 @@ static int read_facts(const struct linewise_options *options)
     facts_read = code == MGLRU_OK;
     /* A version that is not known is bad input here: the environment can do nothing about it. */
     int status = code == MGLRU_ENOTSUP ? LINEWISE_USAGE : linewise_status_of(code);
-    return facts_read ? LINEWISE_CLEAN : linewise_fail(syntax.command, status, "%s", error.text);
+    if (!facts_read)
+        return linewise_fail(syntax.command, status, "%s", error.text);
+    if (options->line_given && options->line_bytes != facts.line_bytes)
+        return linewise_fail(syntax.command, LINEWISE_USAGE,
+                             "--line: %llu, but %s was written for lines of %llu bytes",
+                             (unsigned long long)options->line_bytes, options->lock,
+                             (unsigned long long)facts.line_bytes);
+    return LINEWISE_CLEAN;
 }
 
 static int check_map(struct linewise_run *run, const struct layout_map *map)
@@ -87,7 +95,7 @@ static int look(struct linewise_run *run, const char *type)
 int linewise_check(int argc, char **argv)
 {
     static const struct linewise_action action = {
-        .array = "findings", .look = look, .no_gaps = true};
+        .array = "findings", .look = look, .no_gaps = true, .none = "nothing was found\n"};
     int status = linewise_run(argc, argv, &syntax, &action);
     layout_lock_free(&facts);
     facts_read = false;

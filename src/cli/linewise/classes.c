@@ -8,16 +8,17 @@
 
 static const struct linewise_syntax syntax = {
     .command = "classes",
-    .takes = TAKES_OUTPUT | TAKES_JSON,
+    .takes = TAKES_OUTPUT | TAKES_JSON | TAKES_HTML,
     .files = 1,
     .needs_type = true,
-    .help = "usage: linewise classes FILE TYPE... [-o FILE] [--json FILE]\n"
+    .help = "usage: linewise classes FILE TYPE... [-o FILE] [--html FILE] [--json FILE]\n"
             "\n"
             "Drafts a class file: each field with a guess who touches it and the reason, from the\n"
             "names of types alone (atomic_t, refcount_t, _Atomic, spinlock_t, pthread_mutex_t,\n"
             "per-CPU pointers). Correct it: names of types know atomics, not who reads.\n"
             "\n"
             "  -o FILE         where to (standard output)\n"
+            "  --html FILE     the same as a page, complete in itself; - is standard output\n"
             "  --json FILE     the guesses for programs; - is standard output\n"
             "\n"
             "exit status: 0 done; 2 usage or bad input; 3 the environment refused\n",

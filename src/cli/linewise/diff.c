@@ -8,10 +8,10 @@
 
 static const struct linewise_syntax syntax = {
     .command = "diff",
-    .takes = TAKES_CLASSES | TAKES_LINE | TAKES_BASE | TAKES_JSON,
+    .takes = TAKES_CLASSES | TAKES_LINE | TAKES_BASE | TAKES_JSON | TAKES_HTML,
     .files = 2,
     .help = "usage: linewise diff OLD NEW [TYPE...] [--classes FILE] [--line N] [--base N|any]\n"
-            "                     [--json FILE]\n"
+            "                     [--html FILE] [--json FILE]\n"
             "\n"
             "Compares a type in two files: fields that moved, growth, and with a class file the\n"
             "pairs of fields that share a line now and did not, and those that no longer do.\n"
@@ -19,6 +19,7 @@ static const struct linewise_syntax syntax = {
             "  --classes FILE  who reads and writes each field, in both files\n"
             "  --line N        bytes of a line (64)\n"
             "  --base N|any    where on a line the object starts (0); any: at all multiples of 8\n"
+            "  --html FILE     the same as a page, complete in itself; - is standard output\n"
             "  --json FILE     the difference for programs; - is standard output\n"
             "\n"
             "exit status: 0 no new fight; 1 new ones; 2 usage or bad input; 3 the environment\n"

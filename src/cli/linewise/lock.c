@@ -11,22 +11,23 @@
 
 static const struct linewise_syntax syntax = {
     .command = "lock",
-    .takes = TAKES_CLASSES | TAKES_LINE | TAKES_BASE | TAKES_OUTPUT,
+    .takes = TAKES_CLASSES | TAKES_LINE | TAKES_BASE | TAKES_OUTPUT | TAKES_JSON,
     .files = 1,
     .needs_classes = true,
-    .help =
-        "usage: linewise lock FILE [TYPE...] --classes FILE [--line N] [--base N|any] [-o FILE]\n"
-        "\n"
-        "Writes down the facts of a layout: size, places of hot fields and groups, pairs that\n"
-        "fight and are accepted. Keep the file in version control; `linewise check` fails on\n"
-        "what is worse than it says.\n"
-        "\n"
-        "  --classes FILE  who reads and writes each field, and which types to lock\n"
-        "  --line N        bytes of a line (64)\n"
-        "  --base N|any    where on a line the object starts (0); any: at all multiples of 8\n"
-        "  -o FILE         where to (standard output)\n"
-        "\n"
-        "exit status: 0 done; 2 usage or bad input; 3 the environment refused\n",
+    .help = "usage: linewise lock FILE [TYPE...] --classes FILE [--line N] [--base N|any]\n"
+            "                     [-o FILE] [--json FILE]\n"
+            "\n"
+            "Writes down the facts of a layout: size, places of hot fields and groups, pairs that\n"
+            "fight and are accepted. Keep the file in version control; `linewise check` fails on\n"
+            "what is worse than it says.\n"
+            "\n"
+            "  --classes FILE  who reads and writes each field, and which types to lock\n"
+            "  --line N        bytes of a line (64)\n"
+            "  --base N|any    where on a line the object starts (0); any: at all multiples of 8\n"
+            "  -o FILE         where to (standard output)\n"
+            "  --json FILE     the facts for programs, instead; - is standard output\n"
+            "\n"
+            "exit status: 0 done; 2 usage or bad input; 3 the environment refused\n",
 };
 
 static struct layout_lock facts; /* of the types looked at so far */
@@ -45,12 +46,18 @@ static int look(struct linewise_run *run, const char *type)
     return failure;
 }
 
-static void finish(struct linewise_run *run)
+static int finish(struct linewise_run *run)
 {
+    if (run->as_json) {
+        report_lock_json(&run->json, &facts);
+        return LINEWISE_CLEAN;
+    }
     char *text = layout_lock_text(&facts);
-    if (text != NULL)
-        report_write(&run->out, text, strlen(text));
+    if (text == NULL)
+        return linewise_fail(syntax.command, LINEWISE_ENVIRONMENT, "out of memory");
+    report_write(&run->out, text, strlen(text));
     free(text);
+    return LINEWISE_CLEAN;
 }
 
 int linewise_lock(int argc, char **argv)

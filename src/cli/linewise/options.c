@@ -56,8 +56,10 @@ static int read_line(struct linewise_options *options, const char *value)
 {
     if (args_number(value, &options->line_bytes) && options->line_bytes >= LAYOUT_LINE_MIN &&
         options->line_bytes <= LAYOUT_LINE_MAX &&
-        (options->line_bytes & (options->line_bytes - 1)) == 0)
+        (options->line_bytes & (options->line_bytes - 1)) == 0) {
+        options->line_given = true;
         return LINEWISE_CLEAN;
+    }
     return linewise_fail(options->syntax->command, LINEWISE_USAGE,
                          "--line: '%s' is no power of 2 in %u..%u", value, LAYOUT_LINE_MIN,
                          LAYOUT_LINE_MAX);

@@ -53,6 +53,7 @@ struct linewise_options {
     bool unicode;
     bool patch;
     bool some_lines; /* --lines was given */
+    bool line_given; /* --line was given */
     bool help;
     bool holes;        /* only types with holes */
     bool btf;          /* BTF where a file has DWARF as well */

@@ -26,11 +26,10 @@ static int look_at_all(struct linewise_run *run, const struct linewise_action *a
     }
     if (run->as_json && action->array != NULL)
         report_json_end(&run->json);
-    if (action->finish != NULL)
-        action->finish(run);
-    if (run->as_json)
+    int failure = action->finish != NULL ? action->finish(run) : LINEWISE_CLEAN;
+    if (failure == LINEWISE_CLEAN && run->as_json)
         report_json_end(&run->json);
-    return LINEWISE_CLEAN;
+    return failure;
 }
 
 /* What the types look like goes to @run's output, which is closed in any case. */
@@ -66,7 +65,7 @@ static int make_page(struct linewise_run *run, const struct linewise_action *act
         snprintf(title, sizeof(title), "linewise %s %s", options->syntax->command,
                  options->files[0]);
         report_map_html_begin(&run->out, title);
-        report_map_html_text(&run->out, text);
+        report_map_html_text(&run->out, bytes == 0 && action->none != NULL ? action->none : text);
         report_map_html_end(&run->out);
         failure = linewise_output_close(options, &run->out);
     }

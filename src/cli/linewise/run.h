@@ -18,9 +18,10 @@ struct linewise_action {
     const char *array; /* key of the JSON array that holds what look writes; NULL: none is opened */
     /* Looks at one type. Returns LINEWISE_CLEAN, or the status after an error was told. */
     int (*look)(struct linewise_run *run, const char *type);
-    /* Writes what comes behind the array, or NULL. */
-    void (*finish)(struct linewise_run *run);
-    bool no_gaps; /* no empty line between types */
+    /* Writes what comes behind the array, or NULL. Returns as look does. */
+    int (*finish)(struct linewise_run *run);
+    bool no_gaps;     /* no empty line between types */
+    const char *none; /* what a page says instead of no text at all; NULL: there always is some */
 };
 
 /* Reads the command line, opens everything, looks at each type. Returns the exit status. */

@@ -91,6 +91,55 @@ $ printf 'linewise-lock 1\nline 64\ntype 8 8 s' >torn.lock; linewise check libme
 $ printf 'linewise-lock 1\nline 64\ntype 8 8 s\n' >other.lock; linewise check libmemcg_node_2.so --classes memcg_node.classes --lock other.lock
 2| linewise check: other.lock: knows no type mem_cgroup_per_node; `linewise lock` adds it
 [2]
+# The line is the lock's; another one cannot be compared with it.
+$ linewise check libmemcg_node_2.so --classes memcg_node.classes --lock node.lock --line 64; linewise check libmemcg_node_2.so --classes memcg_node.classes --lock node.lock --line 128
+2| linewise check: --line: 128, but node.lock was written for lines of 64 bytes
+[2]
+# The facts and the findings for programs, and as a page.
+$ linewise lock libmemcg_node_2.so --classes rules.classes --json - | sed -n '1,15p;/groups/,$p'
+{
+  "line": 64,
+  "types": [
+    {
+      "type": "mem_cgroup_per_node",
+      "size": 2112,
+      "align": 64,
+      "fields": [
+        {
+          "path": "lruvec.lrugen.max_seq",
+          "offset": 320,
+          "size": 8,
+          "class": "read"
+        },
+        {
+      "groups": [
+        {
+          "name": "counters",
+          "first": 1600,
+          "end": 1728
+        }
+      ],
+      "pairs": [
+        {
+          "pair": "read x lock",
+          "first": "lruvec.lrugen.list",
+          "second": "lruvec.lrugen.folios"
+        }
+      ]
+    }
+  ]
+}
+$ linewise lock libmemcg_node_2.so --classes rules.classes --json - -o both.lock; ls both.lock
+2| linewise lock: --json, --html, --patch and -o exclude each other
+2| ls: cannot access 'both.lock': No such file or directory
+[2]
+$ linewise check libmemcg_node_0.so --classes memcg_node.classes --lock node.lock --html page.html; grep -c -e '<pre>struct mem_cgroup_per_node: line 25: error' -e '</html>' page.html
+2
+$ linewise check libmemcg_node_2.so --classes memcg_node.classes --lock node.lock --html - | grep -A 1 '<pre>'
+<pre>nothing was found
+</pre>
+$ linewise classes liblayout_cases.so with_atomics --html - | grep -c -e '<pre># Draft' -e '^with_atomics.first: atomic' -e '</html>'
+3
 # A class file to start from.
 $ linewise classes liblayout_cases.so with_atomics | sed 's/^/  /; s/long unsigned int/unsigned long/; s/ *#/ #/g; s/long int/long/'
  # Draft for struct with_atomics, guessed from the names of types alone. Correct each line, give

@@ -40,6 +40,17 @@ $ linewise why-size libmemcg_node_0.so libmemcg_node_2.so mem_cgroup_per_node --
 }
 $ linewise why-size libmemcg_node_0.so libmemcg_node_1.so mem_cgroup_per_node | tail -1
 total +0 bytes
+# Several types make one array and one total; a page holds the text.
+$ linewise why-size libmemcg_node_0.so libmemcg_node_2.so lru_gen_folio lruvec --json - | grep -E '[]["]type|steps|total'
+  "steps": [
+      "type": "struct lru_gen_folio",
+      "type": "struct lru_gen_folio",
+      "type": "struct lruvec",
+  "total": 152
+$ linewise why-size libmemcg_node_0.so libmemcg_node_2.so lruvec --html - | grep -c -e '<pre>struct lru_gen_folio' -e '^total +104' -e '</html>'
+3
+$ linewise diff libmemcg_node_0.so libmemcg_node_2.so --classes memcg_node.classes --html - | grep -c -e '<pre>struct mem_cgroup_per_node: 2048 -' -e '^17 fields' -e '</html>'
+3
 # What else changed.
 $ linewise diff libmemcg_node_0.so libmemcg_node_2.so --classes memcg_node.classes
 struct mem_cgroup_per_node: 2048 -> 2112 bytes (+64)
