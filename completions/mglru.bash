@@ -14,6 +14,9 @@ _mglru_replay_options='--memory --policy --model --aging --swap --swappiness --k
 _mglru_bench_options='--jobs --size --runs --slices --slice --rival --json --quiet --no-progress
     --help'
 
+_mglru_plan_options='--target --device-latency --warmup --model --policy --readahead --swap --sample
+    --trace-format --columns --format --json --html --plot --quiet --no-progress --help'
+
 _mglru_merge_options='--json --csv --plot --quiet --help'
 
 # Completes the last part of a comma list in $1 from the words $2.
@@ -27,18 +30,24 @@ _mglru_list() {
 
 # Completes the value of option $1 of any command, begun as $2. Fails where $1 takes none.
 _mglru_value() {
+    # What the same name means to another command.
+    case ${COMP_WORDS[1]}$1 in
+    plan--format) mapfile -t COMPREPLY < <(compgen -W 'text k8s systemd' -- "$2") && return ;;
+    plan--policy) mapfile -t COMPREPLY < <(compgen -W 'mglru classic' -- "$2") && return ;;
+    esac
     case $1 in
     --policy) _mglru_list "$2" "$_mglru_policies" ;;
     --model) _mglru_list "$2" "$_mglru_models" ;;
     --aging) _mglru_list "$2" 'per-folio batched splice' ;;
-    --format) _mglru_list "$2" "$_mglru_formats" ;;
+    --format | --trace-format) _mglru_list "$2" "$_mglru_formats" ;;
     --kernel-charge) _mglru_list "$2" 'auto 0' ;;
     --readahead) _mglru_list "$2" 'auto 0' ;;
     --stat-flush) _mglru_list "$2" 'always 2s' ;;
-    --write-native | --json | --csv | --plot | --miss-bits | --rival)
+    --write-native | --json | --csv | --html | --plot | --miss-bits | --rival)
         mapfile -t COMPREPLY < <(compgen -f -- "$2")
         ;;
-    --memory | --swap | --swappiness | --shard | --columns | --every | --jobs | --size | --runs | --slices | --slice)
+    --target) mapfile -t COMPREPLY < <(compgen -W 'miss-ratio= misses/s= stall=' -- "$2") ;;
+    --device-latency | --warmup | --sample | --memory | --swap | --swappiness | --shard | --columns | --every | --jobs | --size | --runs | --slices | --slice)
         COMPREPLY=()
         ;;
     *) return 1 ;;
@@ -49,7 +58,7 @@ _mglru() {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} options
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
-        mapfile -t COMPREPLY < <(compgen -W 'replay merge bench --help --version' -- "$current")
+        mapfile -t COMPREPLY < <(compgen -W 'replay plan merge bench --help --version' -- "$current")
         return
     fi
     # Bash makes a word of the = in --option=value.
@@ -60,6 +69,7 @@ _mglru() {
     fi
     case ${COMP_WORDS[1]} in
     replay) options=$_mglru_replay_options ;;
+    plan) options=$_mglru_plan_options ;;
     merge) options=$_mglru_merge_options ;;
     bench)
         options=$_mglru_bench_options

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "report/html.h"
+
 #define TEXT_BYTES 4096
 
 static const char style[] =
@@ -39,38 +41,14 @@ static const char style[] =
     "border:1px solid var(--edge)}\n"
     "</style>\n";
 
-/* Text into HTML. */
-static void put_text(struct report_out *out, const char *text)
-{
-    for (; *text != '\0'; text++) {
-        switch (*text) {
-        case '<':
-            report_printf(out, "&lt;");
-            break;
-        case '>':
-            report_printf(out, "&gt;");
-            break;
-        case '&':
-            report_printf(out, "&amp;");
-            break;
-        case '"':
-            report_printf(out, "&quot;");
-            break;
-        default:
-            report_write(out, text, 1);
-            break;
-        }
-    }
-}
-
 void report_map_html_begin(struct report_out *out, const char *title)
 {
     report_printf(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n"
                        "<meta name=\"viewport\" content=\"width=device-width\">\n<title>");
-    put_text(out, title);
+    report_html_text(out, title);
     report_printf(out, "</title>\n%s", style);
     report_printf(out, "<h1>");
-    put_text(out, title);
+    report_html_text(out, title);
     report_printf(out, "</h1>\n<p class=\"key\"><span class=\"R\">R read</span>"
                        "<span class=\"L\">L under a lock</span><span class=\"A\">A atomic</span>"
                        "<span class=\"O\">O one owner</span><span class=\"C\">C cold</span>"
@@ -80,7 +58,7 @@ void report_map_html_begin(struct report_out *out, const char *title)
 void report_map_html_text(struct report_out *out, const char *text)
 {
     report_printf(out, "<pre>");
-    put_text(out, text);
+    report_html_text(out, text);
     report_printf(out, "</pre>\n");
 }
 
@@ -104,13 +82,13 @@ static void put_cell(struct report_out *out, const struct layout_cell *cell, siz
                   : letter[0] == '?' ? ""
                                      : letter,
                   grow > 0 ? grow : 1);
-    put_text(out, label);
+    report_html_text(out, label);
     report_printf(out, "&#10;%s%s", cell->kind == LAYOUT_CELL_OUTSIDE ? "" : "bytes ",
                   cell->kind == LAYOUT_CELL_OUTSIDE ? "" : range);
     report_printf(out, "%s", class[0] != '\0' ? "&#10;" : "");
-    put_text(out, class);
+    report_html_text(out, class);
     report_printf(out, "\">");
-    put_text(out, label);
+    report_html_text(out, label);
     report_printf(out, "<small>%s</small></div>\n", cell->kind == LAYOUT_CELL_OUTSIDE ? "" : range);
 }
 
@@ -137,7 +115,7 @@ static void put_line(struct report_out *out, const struct report_map *view,
     if (verdicts[0] == '\0')
         return;
     report_printf(out, "<p class=\"says %s\">", severity);
-    put_text(out, verdicts);
+    report_html_text(out, verdicts);
     report_printf(out, "</p>\n");
 }
 
@@ -151,9 +129,9 @@ static void put_nests(struct report_out *out, const struct report_map *view)
             continue;
         report_map_chain(view->flat, nest, chain, sizeof(chain));
         report_printf(out, "<tr><td>");
-        put_text(out, nest->path);
+        report_html_text(out, nest->path);
         report_printf(out, "<td>");
-        put_text(out, nest->member->type_name);
+        report_html_text(out, nest->member->type_name);
         report_printf(out, "<td>%" PRIu64 " bytes at %s\n", nest->type->size_bytes, chain);
     }
     report_printf(out, "</table>\n");
@@ -169,7 +147,7 @@ static void put_findings(struct report_out *out, const struct report_map *view)
         report_printf(out, "<li>line %" PRIu64 ": %s: %s: ", finding->line,
                       layout_severity_name(finding->severity),
                       layout_verdict_name(finding->verdict));
-        put_text(out, finding->why);
+        report_html_text(out, finding->why);
         report_printf(out, "\n");
     }
     report_printf(out, "</ul>\n");
@@ -180,7 +158,7 @@ void report_map_html(struct report_out *out, const struct report_map *view)
     const struct layout_type *type = view->map->type;
     uint64_t line_bytes = view->lines->options.line_bytes;
     report_printf(out, "<h2>");
-    put_text(out, type->display);
+    report_html_text(out, type->display);
     report_printf(out,
                   "</h2>\n<p class=\"dim\">%" PRIu64 " bytes, %" PRIu64 " lines of %" PRIu64
                   ", aligned to %u%s",
@@ -189,7 +167,7 @@ void report_map_html(struct report_out *out, const struct report_map *view)
                   type->align_source == LAYOUT_ALIGN_STATED ? "" : " (inferred)");
     if (type->decl_file != NULL) {
         report_printf(out, ", declared at ");
-        put_text(out, type->decl_file);
+        report_html_text(out, type->decl_file);
         report_printf(out, ":%u", type->decl_line);
     }
     report_printf(out, "</p>\n");

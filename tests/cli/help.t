@@ -8,6 +8,7 @@ limits, on other kernels, under other policies?
 
 commands:
   replay   replay a trace under memory limits, as the kernel or another policy would
+  plan     say how much memory a workload needs: memory.high, .max and .low
   merge    join the results of `mglru replay --shard` into one
   bench    measure the library on this machine: hits, refaults, replays
 

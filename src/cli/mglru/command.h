@@ -13,6 +13,7 @@ enum command_status {
 /* Subcommands; argv[0] is the name of the subcommand. Return an exit status. */
 int command_replay(int argc, char **argv);
 int command_merge(int argc, char **argv);
+int command_plan(int argc, char **argv);
 int command_bench(int argc, char **argv);
 
 /* Prints "mglru COMMAND: TEXT" as one line on stderr and returns @status. Control characters, as

@@ -15,6 +15,7 @@ static const struct command {
 } commands[] = {
     {"replay", "replay a trace under memory limits, as the kernel or another policy would",
      command_replay},
+    {"plan", "say how much memory a workload needs: memory.high, .max and .low", command_plan},
     {"merge", "join the results of `mglru replay --shard` into one", command_merge},
     {"bench", "measure the library on this machine: hits, refaults, replays", command_bench},
 };

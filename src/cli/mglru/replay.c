@@ -1,45 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* `mglru replay`: command line -> replay -> reports. */
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <mglru/error.h>
 
 #include "cli/mglru/command.h"
 #include "cli/mglru/replay_args.h"
 #include "cli/mglru/replay_outputs.h"
+#include "cli/mglru/stop.h"
 #include "replay/replay.h"
 #include "report/progress.h"
 
 static const char name[] = "replay";
-
-/* The signal that asked to stop, and a pipe that becomes readable then. A handler can reach nothing
- * but file-scope variables. The replay looks at the first after each batch; the reader of the trace
- * looks at the second while it waits for input. */
-static volatile sig_atomic_t stop_signal;
-static int stop_pipe[2];
-
-static void on_signal(int number)
-{
-    stop_signal = number;
-    /* A full pipe is readable, which is all that is wanted. */
-    ssize_t written = write(stop_pipe[1], "", 1);
-    (void)written;
-}
-
-/* From here on SIGINT, SIGTERM and SIGHUP end the replay in order: nothing partial is left. */
-static bool catch_signals(void)
-{
-    if (pipe2(stop_pipe, O_CLOEXEC | O_NONBLOCK) != 0)
-        return false;
-    const struct sigaction action = {.sa_handler = on_signal};
-    return sigaction(SIGINT, &action, NULL) == 0 && sigaction(SIGTERM, &action, NULL) == 0 &&
-           sigaction(SIGHUP, &action, NULL) == 0;
-}
 
 /* What the callbacks of a replay work with. */
 struct session {
@@ -55,7 +28,7 @@ static int on_progress(void *context, const struct trace_progress *progress, uin
         .done = progress->bytes_read, .total = progress->bytes_total, .items = accesses};
     if (!session->args.quiet && !session->args.no_progress)
         report_progress_update(&session->progress, &point);
-    return stop_signal != 0;
+    return stop_wanted();
 }
 
 static void on_miss_bits(void *context, const struct replay_spec *spec, const void *bits,
@@ -78,7 +51,7 @@ static void fill_options(const struct replay_args *args, struct session *session
     *options = (struct replay_options){
         .traces = args->traces,
         .trace_count = args->trace_count,
-        .open = {.format = args->format, .columns = args->columns, .stop_fd = stop_pipe[0]},
+        .open = {.format = args->format, .columns = args->columns, .stop_fd = stop_fd()},
         .specs = args->specs,
         .spec_count = args->spec_count,
         .count_distinct = args->whole_baseline,
@@ -97,15 +70,6 @@ static void fill_options(const struct replay_args *args, struct session *session
         .on_miss_bits = args->miss_bits != NULL ? on_miss_bits : NULL,
         .context = session,
     };
-}
-
-/* Ends the program as the signal would have, now that nothing partial is left. */
-static int stop(void)
-{
-    fprintf(stderr, "mglru %s: interrupted\n", name);
-    signal(stop_signal, SIG_DFL);
-    raise(stop_signal);
-    return COMMAND_ENVIRONMENT;
 }
 
 static int replay(struct session *session)
@@ -142,7 +106,7 @@ int command_replay(int argc, char **argv)
         status = command_fail(name, COMMAND_USAGE, "%s", error.text);
     } else if (session.args.help) {
         replay_help();
-    } else if (!catch_signals()) {
+    } else if (!stop_catch()) {
         status =
             command_fail(name, COMMAND_ENVIRONMENT, "cannot catch signals: %s", strerror(errno));
     } else {
@@ -150,5 +114,5 @@ int command_replay(int argc, char **argv)
     }
     replay_outputs_abandon(&session.outputs);
     replay_args_free(&session.args);
-    return stop_signal != 0 && status != COMMAND_DONE ? stop() : status;
+    return stop_wanted() && status != COMMAND_DONE ? stop_now(name) : status;
 }
