@@ -14,9 +14,21 @@
 
 /* Types by name ('*' matches anything), and what they are. */
 static const char *const atomics[] = {
-    "atomic_t",          "atomic_long_t", "atomic64_t",  "refcount_t",    "struct refcount_struct",
-    "local_t",           "kref",          "struct kref", "std::atomic<*", "atomic_*",
-    "struct percpu_ref", "file_ref_t",    "rcuref_t",
+    "atomic_t",
+    "atomic_long_t",
+    "atomic64_t",
+    "refcount_t",
+    "struct refcount_struct",
+    "local_t",
+    "kref",
+    "struct kref",
+    "std::atomic<*",
+    "atomic_*",
+    "struct std::atomic<*",
+    "struct percpu_ref",
+    "file_ref_t",
+    "rcuref_t",
+    "struct core::sync::atomic::Atomic*",
 };
 static const char *const locks[] = {
     "spinlock_t",
@@ -40,6 +52,7 @@ static const char *const locks[] = {
     "mtx_t",
     "sem_t",
     "std::atomic_flag",
+    "struct std::atomic_flag",
 };
 static const char *const links[] = {
     "struct list_head", "struct hlist_head", "struct hlist_node",     "struct hlist_nulls_node",

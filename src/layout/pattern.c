@@ -66,12 +66,18 @@ static bool is_name_character(char c)
            c == '$' || c == '*' || (unsigned char)c >= 0x80;
 }
 
+/* True at the dot of "_vptr.CLASS", which is one name: gcc calls the pointer to a table so. */
+static bool in_vptr(const char *from, const char *at)
+{
+    return at - from == 5 && *at == '.' && memcmp(from, "_vptr", 5) == 0;
+}
+
 /* Reads one part from *@at up to the dot or the end; "[]" may only be the last thing. */
 static int read_part(const char **at, struct layout_pattern *pattern, const char **reason)
 {
     struct layout_pattern_part *part = &pattern->parts[pattern->part_count];
     const char *from = *at;
-    while (is_name_character(**at))
+    while (is_name_character(**at) || in_vptr(from, *at))
         (*at)++;
     *reason = "expected the name of a field";
     if (*at == from)
