@@ -159,5 +159,6 @@ uint64_t mglru_drop(struct mglru_mapping *mapping, uint64_t offset, uint64_t byt
         return 0;
     unsigned shift = map->data->frame_shift;
     uint64_t end = offset + bytes - 1 >= offset ? offset + bytes - 1 : UINT64_MAX;
+    background_drain(map->data); /* a page that waits in a batch is in use */
     return page_cut(map, offset >> shift, end >> shift, true);
 }

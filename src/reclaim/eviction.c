@@ -227,7 +227,10 @@ static unsigned long run(struct lruvec *lruvec, struct scan_control *sc, int swa
         struct list_node retry;
         unsigned long activated[LRU_TYPES] = {0};
         list_init(&retry);
+        struct reclaim_outcome outcome = sc->outcome;
         unsigned long reclaimed = shrink_folios(sc, &isolation.folios, activated);
+        if (pass > 0)
+            sc->outcome = outcome; /* these were counted in the first pass */
         reclaim_count_steal(lruvec, sc, isolation.type, reclaimed);
         if (pass == 0 && model->wakes_per_batch)
             eviction_wake_flushers(lruvec, sc);

@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The calls of <mglru/data.h> on one thread: results, errors and edges, over a memory store and
+ * over one that fails on demand. Each test ends with the walkers.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include <mglru/control.h>
+#include <mglru/stores.h>
+
+#include "data/data.h"
+
+enum { PAGE = 4096, FRAMES = 256 };
+
+struct bench {
+    struct mglru_cache *cache;
+    struct mglru_store *base;
+    struct mglru_store *store;
+    struct mglru_mapping *mapping;
+    struct mglru_memcg *memcg;
+    struct mglru_file *file;
+};
+
+static struct bench bench_make(uint64_t size_bytes)
+{
+    struct bench b = {0};
+    struct mglru_data_options options = {
+        .size = sizeof(options), .memory_bytes = FRAMES * PAGE, .no_threads = true};
+    struct mglru_store_memory_options memory = {.size = sizeof(memory), .size_max = 1 << 24};
+    struct mglru_store_faulty_options none = {.size = sizeof(none), .seed = 1};
+    assert_int_equal(mglru_data_create(&options, &b.cache), MGLRU_OK);
+    assert_int_equal(mglru_store_memory_open(&memory, &b.base), MGLRU_OK);
+    assert_int_equal(mglru_store_faulty_open(b.base, &none, &b.store), MGLRU_OK);
+    assert_int_equal(mglru_data_mapping_create(b.cache, "m", b.store, size_bytes, &b.mapping), 0);
+    assert_int_equal(mglru_memcg_create(b.cache, "/a", &b.memcg), MGLRU_OK);
+    assert_int_equal(mglru_file_open(b.mapping, b.memcg, &b.file), MGLRU_OK);
+    return b;
+}
+
+static void verify(const struct bench *b)
+{
+    const char *broken = data_verify(b->cache);
+    if (broken)
+        print_error("%s\n", broken);
+    assert_null(broken);
+}
+
+static void bench_end(struct bench *b)
+{
+    verify(b);
+    mglru_cache_destroy(b->cache);
+    mglru_store_close(b->store);
+    mglru_store_close(b->base);
+}
+
+static void set_faults(struct bench *b, struct mglru_store_faulty_options faults)
+{
+    faults.size = sizeof(faults);
+    assert_int_equal(mglru_store_faulty_set(b->store, &faults), MGLRU_OK);
+}
+
+static void put(struct bench *b, uint64_t offset, const char *text)
+{
+    size_t done;
+    assert_int_equal(mglru_write(b->file, offset, text, strlen(text), &done), MGLRU_OK);
+    assert_int_equal(done, strlen(text));
+}
+
+/* What @length bytes at @offset are must be @text, zeros where it ends. */
+static void expect(struct bench *b, uint64_t offset, const char *text, size_t length)
+{
+    char found[64], wanted[64] = {0};
+    size_t done;
+    memcpy(wanted, text, strlen(text));
+    assert_int_equal(mglru_read(b->file, offset, found, length, &done), MGLRU_OK);
+    assert_int_equal(done, length);
+    assert_memory_equal(found, wanted, length);
+}
+
+/* Syncs and drops everything, so that the next read asks the store. */
+static void forget(struct bench *b)
+{
+    assert_int_equal(mglru_sync(b->file, 0, 0), MGLRU_OK);
+    mglru_drop(b->mapping, 0, UINT64_MAX);
+}
+
+static void limit(struct bench *b, unsigned pages)
+{
+    char text[32];
+    int length = snprintf(text, sizeof(text), "%u", pages * PAGE);
+    assert_int_equal(mglru_memcg_write(b->memcg, "memory.max", text, (size_t)length), MGLRU_OK);
+}
+
+static void reads_end_at_the_size(void **state)
+{
+    struct bench b = bench_make(PAGE + 10);
+    char buffer[2 * PAGE];
+    size_t done;
+    assert_int_equal(mglru_read(b.file, PAGE, buffer, PAGE, &done), MGLRU_OK);
+    assert_int_equal(done, 10);
+    assert_int_equal(mglru_read(b.file, PAGE + 10, buffer, 1, &done), MGLRU_OK);
+    assert_int_equal(done, 0);
+    assert_int_equal(mglru_read(b.file, 5, buffer, 0, &done), MGLRU_OK);
+    assert_int_equal(done, 0);
+    bench_end(&b);
+}
+
+static void writes_grow_the_mapping_and_leave_zeros(void **state)
+{
+    struct bench b = bench_make(0);
+    put(&b, 10 * PAGE - 2, "abcd"); /* over the edge of a page */
+    assert_int_equal(mglru_data_mapping_bytes(b.mapping), 10 * PAGE + 2);
+    for (int turn = 0; turn < 2; turn++) {
+        expect(&b, 10 * PAGE - 4, "\0", 2);
+        expect(&b, 10 * PAGE - 2, "abcd", 4);
+        expect(&b, 3 * PAGE, "", 16);
+        forget(&b);
+    }
+    size_t done;
+    assert_int_equal(mglru_write(b.file, 1 << 24, "x", 1, &done), MGLRU_ENOSPC);
+    assert_int_equal(done, 0);
+    bench_end(&b);
+}
+
+static void a_truncated_tail_reads_as_zeros(void **state)
+{
+    struct bench b = bench_make(0);
+    put(&b, 0, "abcdefgh");
+    put(&b, 5 * PAGE, "ijkl");
+    forget(&b);
+    expect(&b, 0, "abcdefgh", 8);
+    assert_int_equal(mglru_truncate(b.mapping, 3), MGLRU_OK);
+    assert_int_equal(mglru_data_mapping_bytes(b.mapping), 3);
+    assert_int_equal(mglru_truncate(b.mapping, 6 * PAGE), MGLRU_OK);
+    for (int turn = 0; turn < 2; turn++) {
+        expect(&b, 0, "abc", 8);
+        expect(&b, 5 * PAGE, "", 4);
+        forget(&b);
+    }
+    bench_end(&b);
+}
+
+static void a_punch_zeroes_parts_and_whole_pages(void **state)
+{
+    struct bench b = bench_make(0);
+    for (unsigned page = 0; page < 5; page++) {
+        put(&b, page * PAGE, "head");
+        put(&b, page * PAGE + PAGE - 4, "tail");
+    }
+    assert_int_equal(mglru_punch(b.file, PAGE - 2, 2 * PAGE + 4), MGLRU_OK);
+    for (int turn = 0; turn < 2; turn++) {
+        expect(&b, PAGE - 4, "ta", 4);
+        expect(&b, PAGE, "", 4);
+        expect(&b, 3 * PAGE - 4, "", 4);
+        expect(&b, 3 * PAGE, "\0", 2);
+        expect(&b, 3 * PAGE + 2, "ad", 2);
+        expect(&b, 4 * PAGE, "head", 4);
+        forget(&b);
+    }
+    bench_end(&b);
+}
+
+static void drops_take_clean_pages_that_nobody_uses(void **state)
+{
+    struct bench b = bench_make(4 * PAGE);
+    struct mglru_pin pin;
+    put(&b, PAGE, "dirty");
+    assert_int_equal(mglru_pin(b.file, 2, MGLRU_PIN_READ, &pin), MGLRU_OK);
+    expect(&b, 3 * PAGE, "", 4);
+    assert_int_equal(mglru_drop(b.mapping, 0, 4 * PAGE), 1);
+    mglru_unpin(&pin, MGLRU_UNPIN_CLEAN);
+    assert_int_equal(mglru_drop(b.mapping, 0, 3 * PAGE), 1);
+    expect(&b, PAGE, "dirty", 5);
+    bench_end(&b);
+}
+
+static void peeks_find_only_what_is_there(void **state)
+{
+    struct bench b = bench_make(16 * PAGE);
+    char buffer[2 * PAGE];
+    size_t done;
+    assert_int_equal(mglru_peek(b.file, 8 * PAGE, buffer, 8, &done), MGLRU_OK);
+    assert_int_equal(done, 0);
+    expect(&b, 8 * PAGE, "", 4); /* no sequence: one page */
+    assert_int_equal(mglru_peek(b.file, 8 * PAGE, buffer, sizeof(buffer), &done), MGLRU_OK);
+    assert_int_equal(done, PAGE);
+    bench_end(&b);
+}
+
+static void pins_beyond_the_end_are_for_overwriting(void **state)
+{
+    struct bench b = bench_make(PAGE);
+    struct mglru_pin pin;
+    assert_int_equal(mglru_pin(b.file, 1, MGLRU_PIN_READ, &pin), MGLRU_ERANGE);
+    assert_int_equal(mglru_pin(b.file, 1, MGLRU_PIN_WRITE, &pin), MGLRU_ERANGE);
+    assert_int_equal(mglru_pin(b.file, 0, (enum mglru_pin_mode)0, &pin), MGLRU_EINVAL);
+    assert_int_equal(mglru_pin(b.file, 2, MGLRU_PIN_OVERWRITE, &pin), MGLRU_OK);
+    assert_int_equal((uintptr_t)pin.data % PAGE, 0);
+    memset(pin.data, 'x', PAGE);
+    mglru_unpin(&pin, MGLRU_UNPIN_DIRTY);
+    assert_int_equal(mglru_data_mapping_bytes(b.mapping), 3 * PAGE);
+    forget(&b);
+    expect(&b, 2 * PAGE, "xxxx", 4);
+    bench_end(&b);
+}
+
+/* Or a pinner would be shown what another tenant left in the frame. */
+static void what_was_not_overwritten_is_not_kept(void **state)
+{
+    struct bench b = bench_make(0);
+    struct mglru_pin pin;
+    put(&b, 0, "old");
+    forget(&b);
+    assert_int_equal(mglru_pin(b.file, 0, MGLRU_PIN_OVERWRITE, &pin), MGLRU_OK);
+    memset(pin.data, 'z', PAGE);
+    mglru_unpin(&pin, MGLRU_UNPIN_CLEAN);
+    expect(&b, 0, "old", 3);
+    bench_end(&b);
+}
+
+static void a_discarded_page_goes_back_to_the_store(void **state)
+{
+    struct bench b = bench_make(0);
+    struct mglru_pin pin;
+    put(&b, 0, "old");
+    assert_int_equal(mglru_sync(b.file, 0, 0), MGLRU_OK);
+    assert_int_equal(mglru_pin(b.file, 0, MGLRU_PIN_WRITE, &pin), MGLRU_OK);
+    memcpy(pin.data, "new", 3);
+    mglru_unpin(&pin, MGLRU_UNPIN_DISCARD);
+    expect(&b, 0, "old", 3);
+    bench_end(&b);
+}
+
+static void a_page_has_room_for_its_readers_and_no_more(void **state)
+{
+    struct bench b = bench_make(PAGE);
+    static struct mglru_pin pins[16384];
+    unsigned count = 0;
+    while (count < 16384 && !mglru_pin(b.file, 0, MGLRU_PIN_READ, &pins[count]))
+        count++;
+    assert_int_equal(count, 16383);
+    assert_int_equal(mglru_pin(b.file, 0, MGLRU_PIN_READ, &pins[count]), MGLRU_EBUSY);
+    expect(&b, 0, "", 4); /* copies need no place */
+    verify(&b);
+    while (count > 0)
+        mglru_unpin(&pins[--count], MGLRU_UNPIN_CLEAN);
+    bench_end(&b);
+}
+
+static void an_error_is_told_to_each_file_once(void **state)
+{
+    struct bench b = bench_make(0);
+    struct mglru_file *other, *later;
+    assert_int_equal(mglru_file_open(b.mapping, b.memcg, &other), MGLRU_OK);
+    put(&b, 0, "abc");
+    set_faults(&b, (struct mglru_store_faulty_options){.write_error_ppm = 1000000});
+    assert_int_equal(mglru_sync(b.file, 0, 0), MGLRU_EIO);
+    set_faults(&b, (struct mglru_store_faulty_options){0});
+    assert_int_equal(mglru_file_open(b.mapping, b.memcg, &later), MGLRU_OK);
+    assert_int_equal(mglru_sync(b.file, 0, 0), MGLRU_OK); /* the page had stayed dirty */
+    assert_int_equal(mglru_sync(other, 0, 0), MGLRU_EIO);
+    assert_int_equal(mglru_sync(other, 0, 0), MGLRU_OK);
+    assert_int_equal(mglru_sync(later, 0, 0), MGLRU_OK);
+    mglru_drop(b.mapping, 0, UINT64_MAX);
+    expect(&b, 0, "abc", 3);
+    bench_end(&b);
+}
+
+static void a_failed_sync_makes_pages_dirty_again(void **state)
+{
+    struct bench b = bench_make(0);
+    put(&b, 0, "abc");
+    set_faults(&b, (struct mglru_store_faulty_options){.sync_error_ppm = 1000000});
+    assert_int_equal(mglru_sync(b.file, 0, 0), MGLRU_EIO);
+    assert_int_equal(mglru_drop(b.mapping, 0, PAGE), 0); /* dirty */
+    verify(&b);
+    set_faults(&b, (struct mglru_store_faulty_options){0});
+    assert_int_equal(mglru_sync(b.file, 0, 0), MGLRU_OK);
+    assert_int_equal(mglru_drop(b.mapping, 0, PAGE), 1);
+    bench_end(&b);
+}
+
+static void what_left_before_a_failed_sync_is_lost_for_ever(void **state)
+{
+    struct bench b = bench_make(0);
+    put(&b, 0, "abc");
+    assert_int_equal(flush_some(cache_data(b.cache), 64, UINT64_MAX), 1);
+    assert_int_equal(mglru_drop(b.mapping, 0, PAGE), 1); /* written, no sync covered it */
+    set_faults(&b, (struct mglru_store_faulty_options){.sync_error_ppm = 1000000});
+    assert_int_equal(mglru_sync(b.file, 0, 0), MGLRU_EIO);
+    set_faults(&b, (struct mglru_store_faulty_options){0});
+    assert_int_equal(mglru_sync(b.file, 0, 0), MGLRU_EIO);
+    assert_int_equal(mglru_sync(b.file, 0, 0), MGLRU_EIO);
+    assert_int_equal(mglru_truncate(b.mapping, 0), MGLRU_OK);
+    assert_int_equal(mglru_sync(b.file, 0, 0), MGLRU_OK);
+    bench_end(&b);
+}
+
+static void a_read_that_failed_leaves_no_page(void **state)
+{
+    struct bench b = bench_make(8 * PAGE);
+    char byte;
+    size_t done;
+    set_faults(&b, (struct mglru_store_faulty_options){.read_error_ppm = 1000000});
+    assert_int_equal(mglru_read(b.file, PAGE, &byte, 1, &done), MGLRU_EIO);
+    assert_int_equal(done, 0);
+    verify(&b);
+    set_faults(&b, (struct mglru_store_faulty_options){0});
+    expect(&b, PAGE, "", 4);
+    bench_end(&b);
+}
+
+static void a_purgeable_page_vanishes_when_unpinned(void **state)
+{
+    struct bench b = bench_make(0);
+    struct mglru_mapping *mapping;
+    struct mglru_file *file;
+    struct mglru_pin pin;
+    char byte;
+    size_t done;
+    assert_int_equal(mglru_data_mapping_create(b.cache, "p", NULL, 4 * PAGE, &mapping), 0);
+    assert_int_equal(mglru_file_open(mapping, b.memcg, &file), MGLRU_OK);
+    assert_int_equal(mglru_write(file, 0, "x", 1, &done), MGLRU_OK);
+    assert_int_equal(mglru_sync(file, 0, 0), MGLRU_OK);
+    assert_int_equal(mglru_pin(file, 0, MGLRU_PIN_READ, &pin), MGLRU_OK);
+    assert_int_equal(mglru_drop(mapping, 0, PAGE), 0);
+    assert_int_equal(*(char *)pin.data, 'x');
+    mglru_unpin(&pin, MGLRU_UNPIN_CLEAN);
+    assert_int_equal(mglru_drop(mapping, 0, PAGE), 1);
+    assert_int_equal(mglru_read(file, 0, &byte, 1, &done), MGLRU_OK);
+    assert_int_equal(byte, 0);
+    bench_end(&b);
+}
+
+/* T7: the error comes after a bounded time, and the verdict says how many pages are pinned. */
+static void T7_a_full_memcg_says_who_pins(void **state)
+{
+    struct bench b = bench_make(FRAMES * PAGE);
+    static struct mglru_pin pins[FRAMES];
+    struct mglru_verdict verdict;
+    unsigned count = 0;
+    int error;
+    mglru_memcg_verdict(b.memcg, &verdict);
+    assert_int_equal(verdict.scanned, 0);
+    limit(&b, 64);
+    while (!(error = mglru_pin(b.file, count, MGLRU_PIN_READ, &pins[count])))
+        assert_true(++count <= 64);
+    assert_int_equal(error, MGLRU_EOOM);
+    mglru_memcg_verdict(b.memcg, &verdict);
+    assert_int_equal(verdict.pinned, count);
+    assert_int_equal(verdict.dirty, 0);
+    verify(&b);
+    while (count > 0)
+        mglru_unpin(&pins[--count], MGLRU_UNPIN_CLEAN);
+    expect(&b, 100 * PAGE, "", 4);
+    bench_end(&b);
+}
+
+/* T8, T12: a memcg full of dirty pages writes some and goes on. */
+static void T8_a_write_into_a_full_memcg_reclaims_first(void **state)
+{
+    struct bench b = bench_make(0);
+    limit(&b, 64);
+    for (unsigned page = 0; page < 4 * 64; page++)
+        put(&b, page * PAGE, "page");
+    uint64_t used;
+    assert_int_equal(mglru_memcg_stat(b.memcg, "file", &used), MGLRU_OK);
+    assert_true(used <= 64 * PAGE);
+    forget(&b);
+    for (unsigned page = 0; page < 4 * 64; page++)
+        expect(&b, page * PAGE, "page", 4);
+    bench_end(&b);
+}
+
+/* T9, T12: the store refuses everything: an error with a reason, and a way out of it. */
+static void T9_a_memcg_full_of_dirty_pages_has_an_exit(void **state)
+{
+    struct bench b = bench_make(0);
+    struct mglru_verdict verdict;
+    unsigned page = 0;
+    size_t done;
+    int error;
+    limit(&b, 64);
+    set_faults(&b, (struct mglru_store_faulty_options){.write_error_ppm = 1000000});
+    while (!(error = mglru_write(b.file, page * PAGE, "dirty", 5, &done)))
+        assert_true(++page <= 64);
+    assert_int_equal(error, MGLRU_EOOM);
+    mglru_memcg_verdict(b.memcg, &verdict);
+    assert_true(verdict.dirty > 0);
+    verify(&b);
+    set_faults(&b, (struct mglru_store_faulty_options){0});
+    put(&b, page * PAGE, "dirty");
+    for (unsigned i = 0; i <= page; i++)
+        expect(&b, i * PAGE, "dirty", 5);
+    bench_end(&b);
+}
+
+/* T24 */
+static void T24_frames_are_aligned_to_their_size(void **state)
+{
+    for (uint32_t bytes = 4096; bytes <= 2u << 20; bytes *= 8) {
+        struct mglru_data_options options = {.size = sizeof(options),
+                                             .memory_bytes = (uint64_t)bytes * 64,
+                                             .frame_bytes = bytes,
+                                             .no_threads = true};
+        struct bench b = {0};
+        struct mglru_pin pin;
+        assert_int_equal(mglru_data_create(&options, &b.cache), MGLRU_OK);
+        assert_int_equal(mglru_data_mapping_create(b.cache, "p", NULL, bytes, &b.mapping), 0);
+        assert_int_equal(mglru_memcg_create(b.cache, "/a", &b.memcg), MGLRU_OK);
+        assert_int_equal(mglru_file_open(b.mapping, b.memcg, &b.file), MGLRU_OK);
+        assert_int_equal(mglru_pin(b.file, 0, MGLRU_PIN_WRITE, &pin), MGLRU_OK);
+        assert_int_equal((uintptr_t)pin.data % bytes, 0);
+        mglru_unpin(&pin, MGLRU_UNPIN_CLEAN);
+        bench_end(&b);
+    }
+}
+
+/* T11 */
+static void T11_fewer_than_64_frames_are_refused(void **state)
+{
+    struct mglru_data_options options = {.size = sizeof(options), .memory_bytes = 63 * PAGE};
+    struct mglru_cache *cache;
+    assert_int_equal(mglru_data_create(&options, &cache), MGLRU_EINVAL);
+    assert_null(cache);
+    options.memory_bytes = 64 * PAGE;
+    assert_int_equal(mglru_data_create(&options, &cache), MGLRU_OK);
+    mglru_cache_destroy(cache);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_end_at_the_size),
+        cmocka_unit_test(writes_grow_the_mapping_and_leave_zeros),
+        cmocka_unit_test(a_truncated_tail_reads_as_zeros),
+        cmocka_unit_test(a_punch_zeroes_parts_and_whole_pages),
+        cmocka_unit_test(drops_take_clean_pages_that_nobody_uses),
+        cmocka_unit_test(peeks_find_only_what_is_there),
+        cmocka_unit_test(pins_beyond_the_end_are_for_overwriting),
+        cmocka_unit_test(what_was_not_overwritten_is_not_kept),
+        cmocka_unit_test(a_discarded_page_goes_back_to_the_store),
+        cmocka_unit_test(a_page_has_room_for_its_readers_and_no_more),
+        cmocka_unit_test(an_error_is_told_to_each_file_once),
+        cmocka_unit_test(a_failed_sync_makes_pages_dirty_again),
+        cmocka_unit_test(what_left_before_a_failed_sync_is_lost_for_ever),
+        cmocka_unit_test(a_read_that_failed_leaves_no_page),
+        cmocka_unit_test(a_purgeable_page_vanishes_when_unpinned),
+        cmocka_unit_test(T7_a_full_memcg_says_who_pins),
+        cmocka_unit_test(T8_a_write_into_a_full_memcg_reclaims_first),
+        cmocka_unit_test(T9_a_memcg_full_of_dirty_pages_has_an_exit),
+        cmocka_unit_test(T11_fewer_than_64_frames_are_refused),
+        cmocka_unit_test(T24_frames_are_aligned_to_their_size),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
