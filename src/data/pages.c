@@ -209,6 +209,7 @@ static bool cut_step(struct data_map *map, struct cut *cut)
 {
     struct data *data = map->data;
     cpu_claim(data->cache->claims);
+    rcu_enter(); /* a leaf that loses its last page is looked at once more */
     map_lock(map);
     struct data_leaf *leaf = next_leaf(map, cut);
     if (leaf) {
@@ -217,6 +218,7 @@ static bool cut_step(struct data_map *map, struct cut *cut)
             cut->at++;
     }
     map_unlock(map);
+    rcu_leave();
     while (cut->deaths > 0)
         page_dispose(data, cut->dead[--cut->deaths]);
     cpu_release(data->cache->claims);

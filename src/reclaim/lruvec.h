@@ -77,7 +77,7 @@ struct lruvec {
 
     /* Memcg LRU of the node (memcg_lru.c). */
     uint8_t memcg_gen;
-    uint8_t memcg_seg;
+    _Atomic uint8_t memcg_seg; /* written under the memcg LRU's lock, reclaim reads it without */
     bool memcg_linked;
     struct list_node memcg_list;
 

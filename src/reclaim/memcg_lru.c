@@ -69,7 +69,7 @@ void memcg_lru_online(struct lruvec *lruvec)
     lru_lock(lruvec->reclaim, lru);
     unsigned gen = slot_old(lru->seq);
     lruvec->memcg_gen = (uint8_t)gen;
-    lruvec->memcg_seg = SEG_DEFAULT;
+    atomic_store_relaxed(&lruvec->memcg_seg, SEG_DEFAULT);
     lruvec->memcg_linked = true;
     list_add_tail(&lru->fifo[gen][random_bin(lruvec->reclaim)], &lruvec->memcg_list);
     lru->nr_memcgs[gen]++;
@@ -102,9 +102,8 @@ static void rotate(struct memcg_lru *lru, struct lruvec *lruvec, enum memcg_lru_
                                           : from;
     leave(lru, lruvec);
     lruvec->memcg_gen = (uint8_t)to;
-    lruvec->memcg_seg = op == MEMCG_LRU_HEAD   ? SEG_HEAD
-                        : op == MEMCG_LRU_TAIL ? SEG_TAIL
-                                               : SEG_DEFAULT;
+    unsigned seg = op == MEMCG_LRU_HEAD ? SEG_HEAD : op == MEMCG_LRU_TAIL ? SEG_TAIL : SEG_DEFAULT;
+    atomic_store_relaxed(&lruvec->memcg_seg, (uint8_t)seg);
     struct list_node *bin = &lru->fifo[to][random_bin(lruvec->reclaim)];
     if (op == MEMCG_LRU_HEAD || op == MEMCG_LRU_OLD)
         list_add_head(bin, &lruvec->memcg_list);
@@ -148,7 +147,7 @@ static enum memcg_lru_op shrink_one(struct lruvec *lruvec, struct scan_control *
     if (memcg_below_min(NULL, memcg))
         return MEMCG_LRU_YOUNG;
     if (memcg_below_low(NULL, memcg)) {
-        if (lruvec->memcg_seg != SEG_TAIL)
+        if (atomic_load_relaxed(&lruvec->memcg_seg) != SEG_TAIL)
             return MEMCG_LRU_TAIL;
         memcg_raise(memcg, MEMCG_EVENT_LOW);
     }
@@ -160,7 +159,7 @@ static enum memcg_lru_op shrink_one(struct lruvec *lruvec, struct scan_control *
     unsigned long left = evictable_pages(lruvec, reclaim_swappiness(lruvec, sc));
     if (!rotate && (online ? left >> sc->priority : left))
         return MEMCG_LRU_NOP;
-    return lruvec->memcg_seg != SEG_TAIL ? MEMCG_LRU_TAIL : MEMCG_LRU_YOUNG;
+    return atomic_load_relaxed(&lruvec->memcg_seg) != SEG_TAIL ? MEMCG_LRU_TAIL : MEMCG_LRU_YOUNG;
 }
 
 /* One bin; false: enough was reclaimed. A memcg that rotates leaves the bin at once, which is what

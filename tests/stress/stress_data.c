@@ -24,7 +24,11 @@
 #include "data/data.h"
 
 #define STRESS_THREADS 8u
+#ifdef RCU_TSAN
+#define STRESS_ROUNDS_REAL 200ul
+#else
 #define STRESS_ROUNDS_REAL 3000ul
+#endif
 #define STRESS_ROUNDS_SIM 60ul
 #define STRESS_SEEDS 50u
 #define STRESS_POINTS_REAL 9
