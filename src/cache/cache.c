@@ -494,10 +494,13 @@ void mglru_memcg_counts(const struct mglru_memcg *user, bool recursive, struct m
     own_counts(user, out);
     if (!recursive)
         return;
-    struct memcg *root = user->memcg;
+    struct memcg *root = user->memcg, *memcg = NULL;
     cache_enter(user->cache);
-    for (struct memcg *memcg = memcg_next(root, root); memcg; memcg = memcg_next(root, memcg)) {
+    /* With references: a dying memcg goes with its last page, whoever takes that. */
+    while ((memcg = memcg_iter_next(root, memcg, NULL))) {
         struct mglru_counts counts;
+        if (memcg == root)
+            continue;
         own_counts(memcg_user(memcg), &counts);
         add_counts(out, &counts);
     }
