@@ -258,6 +258,7 @@ static int add_memcg(const struct plan_options *options, const struct plan_surve
         .path = strdup(path),
         .accesses = survey->measured,
         .distinct_pages = survey->distinct_pages,
+        .working_set_bytes = survey->distinct_pages * survey->page_bytes,
         .duration_ns = survey->measured_ns,
         .anonymous = survey->anonymous,
     };

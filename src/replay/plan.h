@@ -82,8 +82,11 @@ struct plan_advice {
     uint64_t memory_max;
     uint64_t memory_low; /* 0: no protection needed */
     bool target_met;     /* at memory.high; false without a target */
-    bool scans;          /* hardly a miss is saved by half of the working set: pages come back when
-                          * nearly all others went by */
+    /* Much of what memory can save is saved only when all of the working set fits: pages come back
+     * when nearly all others went by. */
+    bool scans;
+    uint64_t scan_misses; /* what that saves */
+    uint64_t scan_bytes;  /* the least size that has saved nearly all of it */
 };
 
 struct plan_curve {
@@ -98,10 +101,11 @@ struct plan_memcg {
     char *path;
     uint64_t accesses; /* after the warm-up */
     uint64_t distinct_pages;
-    uint64_t duration_ns; /* of the trace after the warm-up; 0: it has no times */
-    bool anonymous;       /* anonymous memory was touched */
-    double rate;          /* share of pages that was replayed; 1: all */
-    double error;         /* of the miss ratio, absolute, to be expected from sampling; 0: none */
+    uint64_t working_set_bytes; /* of these pages */
+    uint64_t duration_ns;       /* of the trace after the warm-up; 0: it has no times */
+    bool anonymous;             /* anonymous memory was touched */
+    double rate;                /* share of pages that was replayed; 1: all */
+    double error; /* of the miss ratio, absolute, to be expected from sampling; 0: none */
     struct plan_curve *curves; /* one a model, in their order */
     size_t curve_count;
 };

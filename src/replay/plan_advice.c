@@ -19,9 +19,10 @@
  * matters. */
 #define MATTERS_OF_MISSES 0.02
 #define MATTERS_OF_ACCESSES 0.001
-#define MOST 0.9          /* chosen: what "most" means where the curve has no knee */
-#define SCANS_AT_HALF 0.1 /* chosen: less saved with half of the working set is a scan or a loop */
-#define HEADROOM 8        /* chosen: memory.max is 1 + 1/8 times memory.high */
+#define MOST 0.9        /* chosen: what "most" means where the curve has no knee */
+#define NEARLY_ALL 0.95 /* chosen: of the working set */
+#define SCANNED 0.4     /* chosen: this part of what memory can save, and it is named */
+#define HEADROOM 8      /* chosen: memory.max is 1 + 1/8 times memory.high */
 
 uint64_t plan_round_up(uint64_t bytes)
 {
@@ -127,16 +128,24 @@ static void choose(const struct plan_memcg *memcg, struct plan_curve *curve, dou
     }
 }
 
-/* True when half of the memory of the last point saves next to nothing of what that one saves. */
-static bool is_scanned(const struct plan_curve *curve, double savable)
+/* Looks how many misses go only with the last part of the working set. */
+static void find_scans(const struct plan_memcg *memcg, struct plan_curve *curve, double savable)
 {
-    const uint64_t half = curve->points[curve->count - 1].memory_bytes / 2;
-    size_t i = curve->advice.least;
-    if (curve->points[i].memory_bytes >= half)
-        return false;
-    while (i + 1 < curve->count && curve->points[i + 1].memory_bytes <= half)
+    struct plan_advice *advice = &curve->advice;
+    size_t i = advice->least;
+    const double near = NEARLY_ALL * (double)memcg->working_set_bytes;
+    if ((double)curve->points[i].memory_bytes >= near)
+        return;
+    while (i + 1 < curve->count && (double)curve->points[i + 1].memory_bytes < near)
         i++;
-    return saved(curve, i) < SCANS_AT_HALF * savable;
+    const double late = saved(curve, curve->count - 1) - saved(curve, i);
+    const double misses = (double)curve->points[advice->least].misses;
+    advice->scans = late >= SCANNED * savable && late > MATTERS_OF_MISSES * misses;
+    if (!advice->scans)
+        return;
+    advice->scan_misses = (uint64_t)late;
+    const double all = saved(curve, curve->count - 1) - (1 - NEARLY_ALL) * late;
+    advice->scan_bytes = curve->points[least_saving(curve, all)].memory_bytes;
 }
 
 void plan_advise(const struct plan_memcg *memcg, const struct plan_target *target,
@@ -153,8 +162,7 @@ void plan_advise(const struct plan_memcg *memcg, const struct plan_target *targe
     advice->target_met = target->kind != PLAN_NO_TARGET && meet_target(memcg, target, curve);
     if (!advice->target_met)
         choose(memcg, curve, savable);
-    advice->scans =
-        savable > MATTERS_OF_MISSES * (double)least->misses && is_scanned(curve, savable);
+    find_scans(memcg, curve, savable);
     advice->memory_high = curve->points[advice->chosen].memory_bytes;
     advice->memory_max = plan_round_up(advice->memory_high + advice->memory_high / HEADROOM);
     const double gain = saved(curve, advice->chosen);

@@ -98,7 +98,7 @@ static void write_memcg(struct report_out *out, const struct plan *plan,
     char accesses[REPORT_NUMBER_BYTES];
     char size[REPORT_NUMBER_BYTES];
     report_number_count(memcg->accesses, accesses, sizeof(accesses));
-    report_number_size(memcg->distinct_pages * plan->page_bytes, size, sizeof(size));
+    report_number_size(memcg->working_set_bytes, size, sizeof(size));
     report_printf(out, "<h2>");
     report_html_text(out, memcg->path);
     report_printf(out, "</h2>\n<p>%s page accesses to %s of distinct pages", accesses, size);

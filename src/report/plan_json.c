@@ -92,7 +92,7 @@ void report_plan_json(struct report_out *out, const struct plan *plan)
     struct report_json_stream json;
     report_json_begin(&json, out);
     report_json_object(&json, NULL);
-    report_json_text(&json, "tool", "mglru plan");
+    report_json_text(&json, "tool", "mglru");
     report_json_text(&json, "version", MGLRU_VERSION);
     report_json_object(&json, "trace");
     report_json_text(&json, "path", plan->trace);

@@ -163,7 +163,6 @@ static void say_diagnosis(const struct plan_curve *curve, struct report_reasons 
 {
     const struct plan_advice *advice = &curve->advice;
     const struct plan_point *chosen = &curve->points[advice->chosen];
-    const struct plan_point *last = &curve->points[curve->count - 1];
     const uint64_t cold = curve->cold_misses < chosen->misses ? curve->cold_misses : chosen->misses;
     if (cold > 0)
         say(out,
@@ -177,12 +176,11 @@ static void say_diagnosis(const struct plan_curve *curve, struct report_reasons 
                 : "");
     if (advice->scans)
         say(out,
-            "Half of the working set saves next to nothing: pages come back only when nearly "
-            "all others went by, as in a scan or a loop that no smaller cache holds. Give it "
-            "all of %s, or little, and let what scans read past the cache (O_DIRECT, "
+            "%s misses go only when the whole working set fits: pages come back when nearly all "
+            "others went by, as in a scan or a loop that no smaller cache holds. Give it all of "
+            "%s, or less for the rest, and let what scans read past the cache (O_DIRECT, "
             "POSIX_FADV_DONTNEED).",
-            size_of(advice->basis == PLAN_BY_LEAST ? last->memory_bytes : advice->memory_high)
-                .text);
+            count_of(advice->scan_misses).text, size_of(advice->scan_bytes).text);
 }
 
 /* What another model does with the limits of the first. */

@@ -68,6 +68,7 @@ static void draw_axes(struct report_out *out, const struct frame *frame,
                       "<text class=\"end\" x=\"%.1f\" y=\"%.1f\">%s</text>\n",
                       LEFT, y, WIDTH - RIGHT, y, LEFT - 8, y + 4, ticks[i].text);
     }
+    report_printf(out, "<text x=\"%.1f\" y=\"%.1f\">miss ratio</text>\n", 8.0, TOP - 12);
     count = report_axis_x(curves, 10, ticks);
     for (size_t i = 0; i < count; i++) {
         const double x = place_x(frame, ticks[i].value);

@@ -109,7 +109,7 @@ static void print_memcg(struct report_out *out, const struct plan *plan,
     char size[REPORT_NUMBER_BYTES];
     report_number_count(memcg->accesses, accesses, sizeof(accesses));
     report_number_count(memcg->distinct_pages, pages, sizeof(pages));
-    report_number_size(memcg->distinct_pages * plan->page_bytes, size, sizeof(size));
+    report_number_size(memcg->working_set_bytes, size, sizeof(size));
     for (size_t i = 0; i < memcg->curve_count; i++) {
         report_printf(out, "\n%s, %s %s: %s accesses of %s pages (%s)", memcg->path,
                       plan->classic ? "classic LRU of" : "MGLRU of", memcg->curves[i].model,
@@ -118,7 +118,7 @@ static void print_memcg(struct report_out *out, const struct plan *plan,
             report_plan_time(memcg->duration_ns, size);
             report_printf(out, " in %s", size);
         }
-        report_number_size(memcg->distinct_pages * plan->page_bytes, size, sizeof(size));
+        report_number_size(memcg->working_set_bytes, size, sizeof(size));
         if (memcg->rate < 1)
             report_printf(out, ", %.3g%% of the pages sampled", 100 * memcg->rate);
         report_printf(out, "\n");

@@ -31,9 +31,9 @@ why
     memory.high saves.
   - All of the 400 misses at memory.high are first accesses of pages, which no memory saves; a
     service that runs longer than the trace has fewer (--warmup leaves a start out).
-  - Half of the working set saves next to nothing: pages come back only when nearly all others
-    went by, as in a scan or a loop that no smaller cache holds. Give it all of 1.69M, or
-    little, and let what scans read past the cache (O_DIRECT, POSIX_FADV_DONTNEED).
+  - 3,600 misses go only when the whole working set fits: pages come back when nearly all others
+    went by, as in a scan or a loop that no smaller cache holds. Give it all of 1.69M, or less
+    for the rest, and let what scans read past the cache (O_DIRECT, POSIX_FADV_DONTNEED).
   - The trace holds no anonymous memory: add what the service has of it (anon in memory.stat) to
     all three.
 $ mglru plan loop --readahead 0 --warmup 400 --format k8s | sed 's/^#/(comment)/'
@@ -174,9 +174,9 @@ why
     memory.high saves.
   - All of the 300 misses at memory.high are first accesses of pages, which no memory saves; a
     service that runs longer than the trace has fewer (--warmup leaves a start out).
-  - Half of the working set saves next to nothing: pages come back only when nearly all others
-    went by, as in a scan or a loop that no smaller cache holds. Give it all of 1.38M, or
-    little, and let what scans read past the cache (O_DIRECT, POSIX_FADV_DONTNEED).
+  - 600 misses go only when the whole working set fits: pages come back when nearly all others
+    went by, as in a scan or a loop that no smaller cache holds. Give it all of 1.38M, or less
+    for the rest, and let what scans read past the cache (O_DIRECT, POSIX_FADV_DONTNEED).
   - The trace holds no anonymous memory: add what the service has of it (anon in memory.stat) to
     all three.
 
@@ -196,6 +196,9 @@ why
     saves.
   - All of the 70 misses at memory.high are first accesses of pages, which no memory saves; a
     service that runs longer than the trace has fewer (--warmup leaves a start out).
+  - 140 misses go only when the whole working set fits: pages come back when nearly all others
+    went by, as in a scan or a loop that no smaller cache holds. Give it all of 320K, or less
+    for the rest, and let what scans read past the cache (O_DIRECT, POSIX_FADV_DONTNEED).
   - The trace holds no anonymous memory: add what the service has of it (anon in memory.stat) to
     all three.
 # A target that no limit meets: status 1.
@@ -245,7 +248,7 @@ $ head -c 15 plan.html; echo; tail -c 8 plan.html; grep -c '<svg' plan.html; gre
 [1]
 $ mglru plan loop --json - --readahead 0 | head -3
 {
-  "tool": "mglru plan",
+  "tool": "mglru",
   "version": "0.1.0",
 # A sample.
 $ mglru plan hot --sample 50% --readahead 0 | sed -n '1,6p;$p'

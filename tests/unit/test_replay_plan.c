@@ -31,7 +31,9 @@ struct made {
 
 static void make(struct made *made, const uint64_t misses[POINTS], uint64_t cold)
 {
-    *made = (struct made){.memcg = {.accesses = 1000000, .duration_ns = UINT64_C(10000000000)}};
+    *made = (struct made){.memcg = {.accesses = 1000000,
+                                    .working_set_bytes = 80 * MIB,
+                                    .duration_ns = UINT64_C(10000000000)}};
     for (size_t i = 0; i < POINTS; i++)
         made->points[i] = (struct plan_point){.memory_bytes = (i + 1) * 10 * MIB,
                                               .misses = misses[i],
@@ -80,6 +82,7 @@ static void a_scan_is_named(void **state)
     make(&made, (uint64_t[]){90000, 90000, 89900, 89800, 89700, 89600, 89500, 5000}, 5000);
     plan_advise(&made.memcg, &no_target, &made.curve);
     assert_true(made.curve.advice.scans);
+    assert_int_equal(made.curve.advice.scan_misses, 84500);
     assert_int_equal(made.curve.advice.memory_high, 80 * MIB);
 }
 
