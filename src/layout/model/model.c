@@ -274,11 +274,11 @@ static int fill_member(struct model *model, const struct raw_member *raw,
     if (raw->name != NULL && raw->name[0] != '\0' &&
         (member->name = keep_name(model, raw->name)) == NULL)
         return MGLRU_ENOMEM;
-    member->type_name = model_name(model, element.named);
-    member->resolved = member->type_name != NULL ? model_name(model, element.id) : NULL;
-    if (member->resolved == NULL)
-        return MGLRU_ENOMEM;
-    code = keep_dims(model, &element, member);
+    code = model_name(model, element.named, &member->type_name);
+    if (code == MGLRU_OK)
+        code = model_name(model, element.id, &member->resolved);
+    if (code == MGLRU_OK)
+        code = keep_dims(model, &element, member);
     if (code == MGLRU_OK)
         code = element_size(model, &element, member);
     if (code != MGLRU_OK)

@@ -149,9 +149,9 @@ int model_work(struct model *model, uint64_t bytes);
 
 void model_free(struct model *model);
 
-/* model_name.c: the spelled type of node @id, "const struct page *"; NULL: out of memory, or an
- * error of the reader, both written. */
-const char *model_name(struct model *model, uint64_t id);
+/* model_name.c: the spelled type of node @id, "const struct page *", to *@name, which lasts as long
+ * as the model. 0; MGLRU_ENOMEM, or an error of the reader, both written: *@name is NULL. */
+int model_name(struct model *model, uint64_t id, const char **name);
 
 /* model_align.c: sets the alignments of @type and its members, which are in order of place. */
 void model_align(const struct model *model, struct layout_type *type, struct layout_member *members,

@@ -244,20 +244,21 @@ static int spell(struct model *model, uint64_t id, struct text *text, unsigned d
     return code;
 }
 
-const char *model_name(struct model *model, uint64_t id)
+int model_name(struct model *model, uint64_t id, const char **name)
 {
-    const char *known = table_get(&model->names, id);
-    if (known != NULL)
-        return known;
+    *name = table_get(&model->names, id);
+    if (*name != NULL)
+        return MGLRU_OK;
     struct text text;
     text.length = 0;
     text.full = false;
-    if (spell(model, id, &text, 0) != MGLRU_OK)
-        return NULL;
-    const char *name = arena_string(&model->arena, text.at, text.length);
-    if (name == NULL || !table_put(&model->names, id, name)) {
-        model_no_memory(model);
-        return NULL;
+    int code = spell(model, id, &text, 0);
+    if (code != MGLRU_OK)
+        return code;
+    *name = arena_string(&model->arena, text.at, text.length);
+    if (*name == NULL || !table_put(&model->names, id, *name)) {
+        *name = NULL;
+        return model_no_memory(model);
     }
-    return name;
+    return MGLRU_OK;
 }
