@@ -19,6 +19,8 @@
 #include "base/check.h"
 #include "base/errno.h"
 
+/* A program of an hour at a nanosecond each has fewer. */
+#define OPERATIONS_MAX ((uint64_t)1 << 40)
 #define RECORD sizeof(struct log_record)
 
 /* A record that the replay needs. */
@@ -211,6 +213,8 @@ static int take_record(struct parser *parser, size_t index, size_t *next)
         *next += (record.skipped + RECORD - 1) / RECORD;
         return take_module(parser, index, &record);
     case LOG_MARK:
+        if (record.address > OPERATIONS_MAX - parser->log->trace.operations)
+            return fail_at(parser, index, "more than 2^40 operations");
         parser->log->trace.operations += record.address;
         return MGLRU_OK;
     case LOG_TOTAL:

@@ -135,23 +135,33 @@ static void write_bytes(struct protocol_line *line, const struct coherence_op *o
     }
 }
 
-/* An access by a CPU that may do it. */
-static void hit(struct protocol *protocol, struct protocol_line *line,
-                const struct coherence_op *op, uint32_t cpu)
+/* A CPU that kept the line since its last miss touches it. */
+static void look_back(struct protocol *protocol, struct protocol_line *line,
+                      const struct coherence_op *op, uint32_t cpu)
 {
     struct protocol_copy *copy = &line->copies[cpu];
     if (copy->open != 0 && touches_news(line, op, cpu, copy->open_seen))
         turn_true(protocol, copy);
+}
+
+/* An access by a CPU that may do it. */
+static void hit(struct protocol *protocol, struct protocol_line *line,
+                const struct coherence_op *op, uint32_t cpu)
+{
+    look_back(protocol, line, op, cpu);
     if (op->kind != COHERENCE_READ)
         write_bytes(line, op, cpu);
 }
 
 /* Counts the miss of @cpu that has just been served; the line is still as it was. */
-static void count_miss(struct protocol *protocol, const struct protocol_line *line,
+static void count_miss(struct protocol *protocol, struct protocol_line *line,
                        const struct coherence_op *op, struct protocol_copy *copy, uint32_t cpu)
 {
     bool upgrade = holds(line, cpu);
     bool taken = copy->taken;
+    /* The line was kept until now, so this access may be what the last miss was for. */
+    if (upgrade)
+        look_back(protocol, line, op, cpu);
     copy->taken = false;
     if (!copy->known) {
         protocol->misses[COHERENCE_COLD]++;
@@ -176,7 +186,9 @@ static void count_miss(struct protocol *protocol, const struct protocol_line *li
         return;
     protocol->rows.rows[row - 1].count[class]++;
     protocol->misses[class]++;
-    copy->open = class == COHERENCE_FALSE && !upgrade ? row : 0;
+    if (upgrade)
+        return;
+    copy->open = class == COHERENCE_FALSE ? row : 0;
     copy->open_seen = copy->seen;
 }
 

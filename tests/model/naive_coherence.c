@@ -118,12 +118,25 @@ static void count(struct naive *naive, const struct line *line, enum coherence_c
     naive->result->line_misses[number][class] += (uint64_t)(int64_t)by;
 }
 
+/* The last miss was for a byte that another wrote, if this access touches one. */
+static void look_back(struct naive *naive, struct line *line, struct event event)
+{
+    struct view *view = &line->views[event.cpu];
+    if (!view->open || !others_wrote(naive, line, event, view->open_seen))
+        return;
+    view->open = false;
+    count(naive, line, COHERENCE_FALSE, -1);
+    count(naive, line, COHERENCE_TRUE, 1);
+}
+
 static void judge(struct naive *naive, struct line *line, struct event event)
 {
     struct view *view = &line->views[event.cpu];
     const struct coherence_access *access = &naive->accesses[event.access];
     long taker = view->taker >= 0 ? view->taker : line->last_reader;
     view->taker = -1;
+    if (view->has)
+        look_back(naive, line, event);
     if (!view->known) {
         count(naive, line, COHERENCE_COLD, 1);
         return;
@@ -135,9 +148,11 @@ static void judge(struct naive *naive, struct line *line, struct event event)
         class = COHERENCE_TRUE;
     if (coherence_trace_coupled(naive->trace, access->lockset, cause->lockset))
         class = COHERENCE_LOCKED;
-    view->open = class == COHERENCE_FALSE && !view->has;
-    view->open_seen = view->seen;
     count(naive, line, class, 1);
+    if (view->has)
+        return;
+    view->open = class == COHERENCE_FALSE;
+    view->open_seen = view->seen;
 }
 
 static void serve_first(struct naive *naive, struct line *line)
@@ -227,11 +242,7 @@ static void access_line(struct naive *naive, struct event event)
     serve_own(naive, event.cpu);
     serve_until(naive, line, now_ns);
     if (write ? line->owner == (long)event.cpu : view->has) {
-        if (view->open && others_wrote(naive, line, event, view->open_seen)) {
-            view->open = false;
-            count(naive, line, COHERENCE_FALSE, -1);
-            count(naive, line, COHERENCE_TRUE, 1);
-        }
+        look_back(naive, line, event);
         if (write)
             line->writes[line->write_count++] = event;
     } else {
