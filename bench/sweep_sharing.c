@@ -4,9 +4,10 @@
  * coherence model predicts it. 12 points: work between accesses x share of rounds that write.
  *
  * Method: slices of 0.3 ms alternate between both layouts, so that a slow machine is slow for both.
- * A slice counts when both threads had a CPU for 95 % of it (their CPU time says so) and ran at the
- * same time for 90 % of it (their clocks say so; a hypervisor may run one CPU after the other): else
- * nobody fought. Medians over the slices. The model gets the work as measured with the fields apart.
+ * A slice counts when both threads had a CPU for 95 % of it (their CPU time says so) and ran at
+ * the same time for 90 % of it (their clocks say so; a hypervisor may run one CPU after the other):
+ * else nobody fought. Medians over the slices. The model gets the work as measured with the fields
+ * apart.
  *
  * usage: sweep_sharing [SECONDS]     at most so long for each point (3)
  * exit:  0 the signs agree on all points; 1 they do not; 3 too few slices counted

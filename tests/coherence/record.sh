@@ -85,7 +85,7 @@ refuse 3 ' false '
 expect 4 '^shared 2 lock total total '
 class 4 'shared.total: lock\(mutex\)'
 class 4 'shared.last: lock\(mutex\)'
-expect 6 '^shared 2 lock total total '
+# A spinning thread may starve until the other is done, so only who held what is sure.
 class 6 'shared.total: lock\(spin\)'
 
 expect 5 '^shared 3 array slots\[\] slots\[\] '
