@@ -39,6 +39,7 @@ struct plan {
     struct front stated;
     struct front beam; /* the best of this round, whatever dominates them */
     struct layout_suggestions *out;
+    struct search_state *next; /* being tried */
 };
 
 /* At least as good in all that a proposal is weighed by. */
@@ -183,9 +184,9 @@ static void try_alignments(struct plan *plan, const struct search_state *from)
     uint16_t line = (uint16_t)search->options->line_bytes;
     if (from->stated_count == SUGGEST_ALIGNS_MAX)
         return;
-    struct search_state *next = malloc(sizeof(*next));
+    struct search_state *next = plan->next;
     bool fights = search_mark(search, from);
-    for (uint32_t i = 0; next != NULL && i < search->shape.struct_count; i++) {
+    for (uint32_t i = 0; i < search->shape.struct_count; i++) {
         const struct shape_struct *owner = &search->shape.structs[i];
         for (uint32_t j = 1; owner->movable && j < owner->block_count; j++) {
             uint32_t block = from->order.order[owner->first_block + j];
@@ -207,7 +208,6 @@ static void try_alignments(struct plan *plan, const struct search_state *from)
                 front_add(&plan->stated, next);
         }
     }
-    free(next);
 }
 
 /* The alignment that leaves least of the fights of @state; false: none leaves less. */
@@ -215,11 +215,9 @@ static bool align_best(struct plan *plan, struct search_state *state, struct sea
 {
     struct search *search = &plan->search;
     bool better = false;
-    struct search_state *next = malloc(sizeof(*next));
-    if (next == NULL || state->stated_count == SUGGEST_ALIGNS_MAX) {
-        free(next);
+    struct search_state *next = plan->next;
+    if (state->stated_count == SUGGEST_ALIGNS_MAX)
         return false;
-    }
     *best = *state;
     for (uint32_t block = 0; block < search->shape.block_count; block++) {
         const struct shape_block *b = &search->shape.blocks[block];
@@ -235,7 +233,6 @@ static bool align_best(struct plan *plan, struct search_state *state, struct sea
             better = true;
         }
     }
-    free(next);
     return better;
 }
 
@@ -465,13 +462,14 @@ int layout_suggest(const struct layout_map *map, const struct layout_conflict_op
 {
     *suggestions = (struct layout_suggestions){0};
     struct plan *plan = calloc(1, sizeof(*plan));
-    struct search_state *states = calloc(4 * (FRONT + 1), sizeof(*states));
+    struct search_state *states = calloc(4 * (FRONT + 1) + 1, sizeof(*states));
     int code = MGLRU_ENOMEM;
     if (plan != NULL && states != NULL) {
         plan->out = suggestions;
         plan->moves.items = states;
         plan->stated.items = states + FRONT + 1;
         plan->beam.items = states + 2 * (FRONT + 1);
+        plan->next = states + 4 * (FRONT + 1);
         code = search_begin(&plan->search, map, options, &plan->start);
     }
     if (code == MGLRU_OK) {
