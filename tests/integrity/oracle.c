@@ -8,10 +8,12 @@
 
 #include <string.h>
 
+#include "os/os.h"
 #include "sync/atomic.h"
 
 struct oracle_page {
     _Atomic uint64_t started;
+    _Atomic uint64_t ended; /* started, but while a change is under way */
     _Atomic uint64_t completed;
     _Atomic uint64_t synced;
     _Atomic uint64_t zeros;
@@ -77,6 +79,8 @@ void oracle_end(struct oracle *oracle, struct page_id id, uint64_t version, bool
     /* Pairs with oldest_of. */
     if (ok)
         atomic_store_release(&page->completed, version);
+    /* Last of all: who sees the end sees how it ended. Pairs with wait_for_change. */
+    atomic_store_release(&page->ended, version);
 }
 
 uint64_t oracle_started(const struct oracle *oracle, struct page_id id)
@@ -113,6 +117,25 @@ static enum oracle_finding judge_version(const struct oracle_page *page, uint64_
     return version < oldest ? ORACLE_STALE : ORACLE_FINE;
 }
 
+/* Until the change that is under way, if one is, has ended. */
+static void wait_for_change(const struct oracle_page *page)
+{
+    uint64_t started = atomic_load_acquire(&page->started);
+    /* Pairs with oracle_end. */
+    while (atomic_load_acquire(&page->ended) < started)
+        os_thread_yield();
+}
+
+/* Whether a change failed that may have torn what a read found. */
+static bool may_be_torn(const struct oracle_page *page, struct oracle_before before)
+{
+    if (before.damaged)
+        return true;
+    /* A change tears the page when it is done, and its writer says later that it has failed. */
+    wait_for_change(page);
+    return atomic_load_acquire(&page->failures) != before.failures;
+}
+
 enum oracle_finding oracle_judge(const struct oracle *oracle, struct page_id id,
                                  struct oracle_before before, const void *data)
 {
@@ -120,9 +143,7 @@ enum oracle_finding oracle_judge(const struct oracle *oracle, struct page_id id,
     uint64_t version;
     enum page_verdict verdict = page_check(data, oracle->shape.page_bytes, id, &version);
     if (verdict == PAGE_TORN)
-        return before.damaged || atomic_load_acquire(&page->failures) != before.failures
-                   ? ORACLE_FINE
-                   : ORACLE_TORN;
+        return may_be_torn(page, before) ? ORACLE_FINE : ORACLE_TORN;
     return judge_version(page, before.oldest, verdict, version);
 }
 
@@ -152,6 +173,8 @@ static void adopt(struct oracle_page *page, enum page_verdict verdict, uint64_t 
         atomic_store_relaxed(&page->synced, version);
     }
     atomic_store_relaxed(&page->damaged, verdict == PAGE_TORN);
+    /* A change that the crash broke off will not end. */
+    atomic_store_relaxed(&page->ended, atomic_load_relaxed(&page->started));
 }
 
 enum oracle_finding oracle_recover(struct oracle *oracle, struct page_id id, const void *data,

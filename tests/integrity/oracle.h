@@ -4,10 +4,11 @@
  * next version number; a truncate is a version of zeros.
  *
  *   started    newest version that was begun
+ *   ended      newest version whose call has returned
  *   completed  newest version whose call has succeeded: a read finds it or a later one
  *   synced     newest version that a successful sync covers: a power cut leaves it or a later one
  *   zeros      newest version that is zeros
- * synced <= completed <= started; zeros <= started.
+ * synced <= completed <= started; ended, zeros <= started.
  *
  * A page has one writer at a time; reads, syncs and judgements may run beside it. All state lies in
  * memory that the caller gives, which may be shared with a process that is about to be killed.
@@ -65,7 +66,11 @@ struct oracle_before {
 /* Before a read of the page begins. */
 struct oracle_before oracle_before(const struct oracle *oracle, struct page_id id);
 
-/* Judges what the read found. Torn pages are fine if a change failed that may have torn them. */
+/*
+ * Judges what the read found. Torn pages are fine if a change failed that may have torn them. With
+ * a torn page this waits for a change of it that is under way, since only its end tells whether it
+ * failed: whoever judges is not its writer, and holds nothing that this one waits for.
+ */
 enum oracle_finding oracle_judge(const struct oracle *oracle, struct page_id id,
                                  struct oracle_before before, const void *page);
 

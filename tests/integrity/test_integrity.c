@@ -180,10 +180,10 @@ static const struct mglru_store_faulty_options drive = {
     .volatile_cache = true,
 };
 
-static void run_drive(struct mglru_store_faulty_options faults, enum base_kind kind,
-                      unsigned threads)
+static void run_drive_lingering(struct mglru_store_faulty_options faults, enum base_kind kind,
+                                unsigned threads, uint64_t linger_ns)
 {
-    struct through through = {.faults = faults};
+    struct through through = {.faults = faults, .linger_ns = linger_ns};
     struct driver_result result;
     void *memory = oracle_memory();
     assert_true(open_through(&through, kind));
@@ -199,6 +199,12 @@ static void run_drive(struct mglru_store_faulty_options faults, enum base_kind k
     assert_true(!options.errors == !result.failures);
     close_through(&through);
     free(memory);
+}
+
+static void run_drive(struct mglru_store_faulty_options faults, enum base_kind kind,
+                      unsigned threads)
+{
+    run_drive_lingering(faults, kind, threads, 0);
 }
 
 static void power_cuts(void **state)
@@ -223,7 +229,7 @@ static void torn_pages(void **state)
     run_drive(faults, BASE_MEMORY, 1);
 }
 
-static void errors_of_every_kind(void **state)
+static struct mglru_store_faulty_options every_error(void)
 {
     struct mglru_store_faulty_options faults = drive;
     faults.sector_bytes = 512;
@@ -232,7 +238,21 @@ static void errors_of_every_kind(void **state)
     faults.write_nospace_ppm = 20000;
     faults.sync_error_ppm = 200000;
     faults.discard_error_ppm = 100000;
-    run_drive(faults, BASE_MEMORY, 2);
+    return faults;
+}
+
+static void errors_of_every_kind(void **state)
+{
+    run_drive(every_error(), BASE_MEMORY, 2);
+}
+
+/* Readers find the page torn, and judge it, before the write that tore it has said that it failed;
+ * simulated, so that each run has the same of them. */
+static void errors_that_are_told_late(void **state)
+{
+    os_use(os_sim(1));
+    run_drive_lingering(every_error(), BASE_MEMORY, 3, 100000);
+    os_use(NULL);
 }
 
 static void simulated_machines(void **state)
@@ -443,6 +463,40 @@ static void the_oracle_knows_what_may_be_found(void **state)
     free(memory);
 }
 
+struct change {
+    struct oracle *oracle;
+    struct page_id id;
+    bool ok;
+};
+
+static void end_the_change(void *argument)
+{
+    struct change *change = argument;
+    os_clock_sleep_ns(1000000);
+    oracle_end(change->oracle, change->id, 1, change->ok);
+}
+
+/* Of a torn page the oracle judges by how the change that was under way has ended. */
+static void torn_pages_wait_for_the_change(void **state)
+{
+    static char page[PAGE_BYTES];
+    void *memory = oracle_memory();
+    os_use(os_sim(1));
+    for (unsigned ok = 0; ok < 2; ok++) {
+        struct os_thread *thread;
+        struct change change = {oracle_init(memory, &shape), {1, 2}, ok};
+        struct oracle_before before = oracle_before(change.oracle, change.id);
+        page_stamp(page, PAGE_BYTES, change.id, oracle_begin(change.oracle, change.id, false));
+        page[600] ^= 1;
+        assert_int_equal(os_thread_start(end_the_change, &change, &thread), MGLRU_OK);
+        assert_int_equal(oracle_judge(change.oracle, change.id, before, page),
+                         ok ? ORACLE_TORN : ORACLE_FINE);
+        os_thread_join(thread);
+    }
+    os_use(NULL);
+    free(memory);
+}
+
 static int make_folder(void **state)
 {
     return mkdtemp(folder) ? 0 : -1;
@@ -458,6 +512,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pages_say_what_they_are),
         cmocka_unit_test(the_oracle_knows_what_may_be_found),
+        cmocka_unit_test(torn_pages_wait_for_the_change),
         cmocka_unit_test(memory_that_is_synced),
         cmocka_unit_test(memory_and_threads),
         cmocka_unit_test(files),
@@ -468,6 +523,7 @@ int main(void)
         cmocka_unit_test(power_cuts_over_files),
         cmocka_unit_test(torn_pages),
         cmocka_unit_test(errors_of_every_kind),
+        cmocka_unit_test(errors_that_are_told_late),
         cmocka_unit_test(simulated_machines),
         cmocka_unit_test(killed_processes_lose_nothing),
         cmocka_unit_test(lost_writes_are_found),

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "os/os.h"
+
 /* Chosen: a breakage shows within a few thousand calls, not at once; truncates are rarer. */
 #define BREAK_EVERY 97u
 #define BREAK_TRUNCATES_EVERY 5u
@@ -58,6 +60,8 @@ static int through_write(void *subject, struct subject_range range, const void *
     int error =
         mglru_store_write(through->store[range.mapping], offset_of(through, range.first), &vec, 1);
     lock_mutex_release(&through->lock[range.mapping]);
+    if (error && through->linger_ns)
+        os_clock_sleep_ns(through->linger_ns);
     return error;
 }
 

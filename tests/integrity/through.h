@@ -32,6 +32,7 @@ struct through {
     enum through_breakage breakage;
     struct mglru_store *base[THROUGH_MAPPINGS_MAX];
     struct mglru_store_faulty_options faults; /* size 0: the bases are used as they are */
+    uint64_t linger_ns; /* how long a write that failed takes to say so, with nothing locked */
     /* The cache's own. */
     struct mglru_store *store[THROUGH_MAPPINGS_MAX];
     /* One transfer a mapping at a time, since stores leave it to their callers not to overlap. */
