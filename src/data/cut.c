@@ -12,13 +12,8 @@ static void zero_tail(struct data_map *map, uint64_t bytes)
     size_t frame = (size_t)1 << data->frame_shift, offset = (size_t)(bytes & (frame - 1));
     for (;;) {
         uint64_t seen;
-        rcu_enter();
-        const struct data_leaf *leaf = map_find(map, page);
-        uint64_t slot = map_slot(leaf, page);
-        struct folio *folio = slot_has_folio(slot) ? slot_get_folio(slot) : NULL;
-        enum hold_result result =
-            folio ? hold_write(data, folio, &leaf->slots[page % LEAF_PAGES], &seen) : HOLD_GONE;
-        rcu_leave();
+        struct folio *folio;
+        enum hold_result result = page_hold(map, page, true, &folio, &seen);
         if (result == HOLD_TAKEN) {
             memset((char *)folio_data(data, folio) + offset, 0, frame - offset);
             hold_end_write(data, folio);
@@ -26,10 +21,7 @@ static void zero_tail(struct data_map *map, uint64_t bytes)
         }
         if (!folio)
             return;
-        if (result == HOLD_BUSY)
-            hold_wait(folio, seen);
-        else
-            os_thread_yield(); /* it is on its way out of the slot */
+        page_hold_again(folio, result, seen);
     }
 }
 

@@ -224,6 +224,15 @@ enum page_how {
     PAGE_BEYOND = 4  /* beyond it only */
 };
 
+/* Whether a folio stands at @page at this moment. */
+static inline bool page_is_there(const struct data_map *map, uint64_t page)
+{
+    rcu_enter();
+    bool there = slot_has_folio(map_slot(map_find(map, page), page));
+    rcu_leave();
+    return there;
+}
+
 /*
  * Puts a new folio at its page. 0: it is there, *@shadow is what stood there or 0; MGLRU_EEXIST:
  * another folio stands there; MGLRU_ERANGE: the page does not lie where @how wants it; MGLRU_EBUSY:
@@ -303,6 +312,14 @@ enum hold_result hold_write(struct data *data, struct folio *folio, const _Atomi
 /* Sleeps until the hold is no longer *as seen* in what kept the caller away. Not under RCU, a lock
  * or a claim. */
 void hold_wait(struct folio *folio, uint64_t seen);
+/*
+ * Looks @page up and joins its readers, or becomes its writer (@writes); never waits. *@folio is
+ * NULL where none stands; else, unless HOLD_TAKEN, page_hold_again before the next try.
+ */
+enum hold_result page_hold(struct data_map *map, uint64_t page, bool writes, struct folio **folio,
+                           uint64_t *seen);
+/* Waits for whoever has the page, or lets who takes it out of its slot go on. As hold_wait. */
+void page_hold_again(struct folio *folio, enum hold_result result, uint64_t seen);
 /* Ends them; may dispose of the folio. No claim, no lock. The version moves with a write's end. */
 void hold_end_read(struct data *data, struct folio *folio);
 void hold_end_write(struct data *data, struct folio *folio);

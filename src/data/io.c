@@ -89,13 +89,7 @@ static enum copied copy_held(struct data_map *map, uint64_t page, const struct s
                              struct folio **folio, uint64_t *seen)
 {
     struct data *data = map->data;
-    rcu_enter();
-    const struct data_leaf *leaf = map_find(map, page);
-    uint64_t slot = map_slot(leaf, page);
-    *folio = slot_has_folio(slot) ? slot_get_folio(slot) : NULL;
-    enum hold_result result =
-        *folio ? hold_read(data, *folio, &leaf->slots[page % LEAF_PAGES], seen) : HOLD_GONE;
-    rcu_leave();
+    enum hold_result result = page_hold(map, page, false, folio, seen);
     if (result == HOLD_FULL)
         return copy_hit(map, page, span, folio, seen);
     if (result != HOLD_TAKEN)
@@ -330,25 +324,16 @@ int page_hold_write(struct mglru_file *file, uint64_t page, bool overwrite, stru
     struct data *data = map->data;
     for (;;) {
         uint64_t seen;
-        rcu_enter();
-        const struct data_leaf *leaf = map_find(map, page);
-        uint64_t slot = map_slot(leaf, page);
-        struct folio *folio = slot_has_folio(slot) ? slot_get_folio(slot) : NULL;
-        enum hold_result result =
-            folio ? hold_write(data, folio, &leaf->slots[page % LEAF_PAGES], &seen) : HOLD_GONE;
-        rcu_leave();
+        struct folio *folio;
+        enum hold_result result = page_hold(map, page, true, &folio, &seen);
         if (result == HOLD_TAKEN) {
             folio_mark_accessed(&data->cache->reclaim, folio);
             page_count_hits(file->memcg, 1);
             *out = (struct data_page){folio, false};
             return 0;
         }
-        if (result == HOLD_BUSY) {
-            hold_wait(folio, seen);
-            continue;
-        }
         if (folio) {
-            os_thread_yield(); /* it is on its way out of the slot */
+            page_hold_again(folio, result, seen);
             continue;
         }
         int error = make_for_write(file, page, overwrite, &folio);

@@ -54,10 +54,7 @@ static bool ask(struct batch *batch, struct mglru_file *file, uint64_t page)
     struct data_map *map = mapping_map(file->mapping);
     struct data *data = map->data;
     struct folio *folio;
-    rcu_enter();
-    bool there = slot_has_folio(map_slot(map_find(map, page), page));
-    rcu_leave();
-    if (there)
+    if (page_is_there(map, page))
         return true;
     if (batch->count == BATCH_PAGES)
         finish(batch);

@@ -2,8 +2,6 @@
 /* Pins: pages that stay where they are while their pinner reads or changes them in place. */
 #include "data/data.h"
 
-#include <string.h>
-
 /* In mglru_pin.mode: the page has no content yet. It must not be seen unless its pinner made it. */
 #define PIN_RAW 0x100u
 
@@ -14,13 +12,8 @@ static int pin_read(struct mglru_file *file, uint64_t page, struct folio **out)
     struct data *data = map->data;
     for (;;) {
         uint64_t seen;
-        rcu_enter();
-        const struct data_leaf *leaf = map_find(map, page);
-        uint64_t slot = map_slot(leaf, page);
-        struct folio *folio = slot_has_folio(slot) ? slot_get_folio(slot) : NULL;
-        enum hold_result result =
-            folio ? hold_read(data, folio, &leaf->slots[page % LEAF_PAGES], &seen) : HOLD_GONE;
-        rcu_leave();
+        struct folio *folio;
+        enum hold_result result = page_hold(map, page, false, &folio, &seen);
         if (result == HOLD_TAKEN) {
             folio_mark_accessed(&data->cache->reclaim, folio);
             page_count_hits(file->memcg, 1);
@@ -29,12 +22,10 @@ static int pin_read(struct mglru_file *file, uint64_t page, struct folio **out)
         }
         if (result == HOLD_FULL)
             return MGLRU_EBUSY;
-        if (result == HOLD_BUSY)
-            hold_wait(folio, seen);
-        if (folio && result != HOLD_BUSY)
-            os_thread_yield(); /* it is on its way out of the slot */
-        if (folio)
+        if (folio) {
+            page_hold_again(folio, result, seen);
             continue;
+        }
         int error = page_read_in(file, page, page_window(file, page), false, out);
         if (error)
             return error;
@@ -122,10 +113,7 @@ void mglru_prefetch(struct mglru_file *file, uint64_t offset, uint64_t bytes)
     for (uint64_t page = offset >> shift; page <= last;) {
         uint64_t left = last - page + 1;
         struct folio *folio;
-        rcu_enter();
-        bool there = slot_has_folio(map_slot(map_find(map, page), page));
-        rcu_leave();
-        if (there) {
+        if (page_is_there(map, page)) {
             page++;
             continue;
         }

@@ -57,6 +57,31 @@ enum hold_result hold_write(struct data *data, struct folio *folio, const _Atomi
     return HOLD_GONE;
 }
 
+enum hold_result page_hold(struct data_map *map, uint64_t page, bool writes, struct folio **folio,
+                           uint64_t *seen)
+{
+    enum hold_result result = HOLD_GONE;
+    rcu_enter();
+    const struct data_leaf *leaf = map_find(map, page);
+    uint64_t slot = map_slot(leaf, page);
+    *folio = slot_has_folio(slot) ? slot_get_folio(slot) : NULL;
+    if (*folio) {
+        const _Atomic uint64_t *place = &leaf->slots[page % LEAF_PAGES];
+        result = writes ? hold_write(map->data, *folio, place, seen)
+                        : hold_read(map->data, *folio, place, seen);
+    }
+    rcu_leave();
+    return result;
+}
+
+void page_hold_again(struct folio *folio, enum hold_result result, uint64_t seen)
+{
+    if (result == HOLD_BUSY)
+        hold_wait(folio, seen);
+    else
+        os_thread_yield(); /* it is on its way out of the slot */
+}
+
 void hold_wait(struct folio *folio, uint64_t seen)
 {
     MGLRU_ASSERT(!rcu_inside());
