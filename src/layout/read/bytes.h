@@ -63,39 +63,39 @@ static inline uint8_t bytes_u8(struct bytes *bytes)
     return *bytes->at++;
 }
 
+/* Copies the next @count bytes to @to. False: there are not so many, and the reading has failed. */
+static inline bool bytes_take(struct bytes *bytes, void *to, size_t count)
+{
+    if (bytes_left(bytes) < count) {
+        bytes_fail(bytes);
+        return false;
+    }
+    memcpy(to, bytes->at, count);
+    bytes->at += count;
+    return true;
+}
+
 static inline uint16_t bytes_u16(struct bytes *bytes)
 {
     uint16_t value;
-    if (bytes_left(bytes) < sizeof(value)) {
-        bytes_fail(bytes);
+    if (!bytes_take(bytes, &value, sizeof(value)))
         return 0;
-    }
-    memcpy(&value, bytes->at, sizeof(value));
-    bytes->at += sizeof(value);
     return bytes->big ? __builtin_bswap16(value) : value;
 }
 
 static inline uint32_t bytes_u32(struct bytes *bytes)
 {
     uint32_t value;
-    if (bytes_left(bytes) < sizeof(value)) {
-        bytes_fail(bytes);
+    if (!bytes_take(bytes, &value, sizeof(value)))
         return 0;
-    }
-    memcpy(&value, bytes->at, sizeof(value));
-    bytes->at += sizeof(value);
     return bytes->big ? __builtin_bswap32(value) : value;
 }
 
 static inline uint64_t bytes_u64(struct bytes *bytes)
 {
     uint64_t value;
-    if (bytes_left(bytes) < sizeof(value)) {
-        bytes_fail(bytes);
+    if (!bytes_take(bytes, &value, sizeof(value)))
         return 0;
-    }
-    memcpy(&value, bytes->at, sizeof(value));
-    bytes->at += sizeof(value);
     return bytes->big ? __builtin_bswap64(value) : value;
 }
 
