@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Command lines; see args.h. */
-#include "cli/mglru/args.h"
+#include "cli/args.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -65,6 +65,23 @@ static const char *read_digits(const char *text, uint64_t *value)
             return NULL;
     *value = sum;
     return at == text ? NULL : at;
+}
+
+bool args_refused(int id, const char *value, const char *command, struct args_error *error)
+{
+    switch (id) {
+    case ARGS_UNKNOWN:
+        args_fail(error, "unknown option %s; `%s --help` lists them", value, command);
+        return true;
+    case ARGS_MISSING:
+        args_fail(error, "%s needs a value", value);
+        return true;
+    case ARGS_SURPLUS:
+        args_fail(error, "%s takes no value", value);
+        return true;
+    default:
+        return false;
+    }
 }
 
 bool args_number(const char *text, uint64_t *value)

@@ -42,6 +42,10 @@ struct args_error {
 bool args_fail(struct args_error *error, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Whether @id of args_next is an argument that no command takes; then @error says why. @command:
+ * program and subcommand, whose help lists the options. */
+bool args_refused(int id, const char *value, const char *command, struct args_error *error);
+
 /* Digits only. False: not a number, or too large. */
 bool args_number(const char *text, uint64_t *value);
 

@@ -41,7 +41,7 @@ static int read_facts(const struct linewise_options *options)
     int code = layout_lock_read(options->lock, &facts, &error);
     facts_read = code == MGLRU_OK;
     /* A version that is not known is bad input here: the environment can do nothing about it. */
-    int status = code == MGLRU_ENOTSUP ? LINEWISE_USAGE : linewise_status_of(code);
+    int status = code == MGLRU_ENOTSUP ? LINEWISE_USAGE : cli_status_of(code);
     if (!facts_read)
         return linewise_fail(syntax.command, status, "%s", error.text);
     if (options->line_given && options->line_bytes != facts.line_bytes)

@@ -3,11 +3,14 @@
 #ifndef CLI_LINEWISE_COMMAND_H
 #define CLI_LINEWISE_COMMAND_H
 
+#include "cli/fail.h"
+
 enum linewise_status {
-    LINEWISE_CLEAN = 0,
-    LINEWISE_FOUND = 1,      /* fights, or a broken rule */
-    LINEWISE_USAGE = 2,      /* usage or bad input */
-    LINEWISE_ENVIRONMENT = 3 /* the environment refused: permission, missing feature, full disk */
+    LINEWISE_CLEAN = CLI_DONE,
+    LINEWISE_FOUND = CLI_FOUND, /* fights, or a broken rule */
+    LINEWISE_USAGE = CLI_USAGE, /* usage or bad input */
+    LINEWISE_ENVIRONMENT =
+        CLI_ENVIRONMENT /* the environment refused: permission, missing feature, full disk */
 };
 
 /* Subcommands; argv[0] is the name of the subcommand. Return an exit status. */
@@ -27,8 +30,5 @@ int linewise_why_size(int argc, char **argv);
  * file names may have them, are shown as '?'. */
 int linewise_fail(const char *command, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-
-/* Exit status that a MGLRU_E code means. */
-int linewise_status_of(int code);
 
 #endif

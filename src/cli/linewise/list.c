@@ -129,7 +129,7 @@ static int run(struct linewise_session *session)
     struct layout_choices all;
     int code = layout_all(session->sets[0], &all, &error);
     if (code != MGLRU_OK)
-        return linewise_fail(syntax.command, linewise_status_of(code), "%s", error.text);
+        return linewise_fail(syntax.command, cli_status_of(code), "%s", error.text);
     struct report_types types = {.info = layout_set_info(session->sets[0]),
                                  .total = all.count,
                                  .line_bytes = options->line_bytes};

@@ -7,7 +7,7 @@
 
 #include "base/check.h"
 #include "cli/linewise/command.h"
-#include "cli/mglru/args.h"
+#include "cli/args.h"
 #include "layout/conflicts.h"
 
 enum {
@@ -193,26 +193,23 @@ int linewise_options_parse(int argc, char **argv, const struct linewise_syntax *
             allowed[count++] = known[i].option;
     struct args line = {.argc = argc, .argv = argv, .next = 1};
     unsigned files = 0;
+    char full_name[32];
+    snprintf(full_name, sizeof(full_name), "linewise %s", syntax->command);
     *options = (struct linewise_options){
         .syntax = syntax, .types = (const char **)(void *)argv, .line_bytes = 64};
     for (;;) {
         const char *value;
         int id = args_next(&line, allowed, &value);
         int status = LINEWISE_CLEAN;
+        struct args_error refused;
         if (id == ARGS_END)
             return check_whole(options, files);
         if (id == ARGS_PLAIN && files < syntax->files)
             options->files[files++] = value;
         else if (id == ARGS_PLAIN)
             options->types[options->type_count++] = value; /* behind what was read already */
-        else if (id == ARGS_UNKNOWN)
-            status = linewise_fail(syntax->command, LINEWISE_USAGE,
-                                   "unknown option %s; `linewise %s --help` lists them", value,
-                                   syntax->command);
-        else if (id == ARGS_MISSING)
-            status = linewise_fail(syntax->command, LINEWISE_USAGE, "%s needs a value", value);
-        else if (id == ARGS_SURPLUS)
-            status = linewise_fail(syntax->command, LINEWISE_USAGE, "%s takes no value", value);
+        else if (args_refused(id, value, full_name, &refused))
+            status = linewise_fail(syntax->command, LINEWISE_USAGE, "%s", refused.text);
         else if (id == OPTION_HELP) {
             fputs(syntax->help, stdout);
             options->help = true;

@@ -10,7 +10,7 @@
 #include "cli/linewise/command.h"
 #include "cli/linewise/session.h"
 #include "cli/linewise/subjects.h"
-#include "cli/mglru/args.h"
+#include "cli/args.h"
 #include "coherence/log.h"
 #include "coherence/model.h"
 #include "report/coherence.h"
@@ -163,6 +163,7 @@ static int read_options(struct predict *predict, int argc, char **argv)
     for (;;) {
         const char *value;
         int id = args_next(&line, allowed, &value), status = LINEWISE_CLEAN;
+        struct args_error refused;
         if (id == ARGS_END)
             break;
         if (id == OPTION_HELP) {
@@ -175,14 +176,8 @@ static int read_options(struct predict *predict, int argc, char **argv)
         else if (id == ARGS_PLAIN)
             status = linewise_fail(COMMAND, LINEWISE_USAGE, "one log at a time; '%s' is a second",
                                    value);
-        else if (id == ARGS_UNKNOWN)
-            status =
-                linewise_fail(COMMAND, LINEWISE_USAGE,
-                              "unknown option %s; `linewise predict --help` lists them", value);
-        else if (id == ARGS_MISSING)
-            status = linewise_fail(COMMAND, LINEWISE_USAGE, "%s needs a value", value);
-        else if (id == ARGS_SURPLUS)
-            status = linewise_fail(COMMAND, LINEWISE_USAGE, "%s takes no value", value);
+        else if (args_refused(id, value, "linewise predict", &refused))
+            status = linewise_fail(COMMAND, LINEWISE_USAGE, "%s", refused.text);
         else
             status = read_option(predict, id, value);
         if (status != LINEWISE_CLEAN)
@@ -290,7 +285,7 @@ static int run(struct predict *predict)
     int code =
         coherence_log_read(predict->log_path, (uint32_t)predict->line_bytes, &predict->log, &error);
     if (code != MGLRU_OK)
-        return linewise_fail(COMMAND, linewise_status_of(code), "%s", error.text);
+        return linewise_fail(COMMAND, cli_status_of(code), "%s", error.text);
     if (predict->log.trace.op_count == 0)
         return linewise_fail(COMMAND, LINEWISE_USAGE,
                              "%s: no access was recorded: was anything watched?",

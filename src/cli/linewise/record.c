@@ -17,7 +17,7 @@
 #include <mglru/error.h>
 
 #include "cli/linewise/command.h"
-#include "cli/mglru/args.h"
+#include "cli/args.h"
 #include "coherence/log.h"
 #include "report/number.h"
 
@@ -106,6 +106,7 @@ static int read_options(struct record *record, int argc, char **argv)
     while (record->command == NULL) {
         const char *value;
         int id = args_next(&line, allowed, &value), status = LINEWISE_CLEAN;
+        struct args_error refused;
         if (id == ARGS_END)
             return linewise_fail(COMMAND, LINEWISE_USAGE,
                                  "no command was given; `linewise record -- COMMAND`");
@@ -116,13 +117,8 @@ static int read_options(struct record *record, int argc, char **argv)
         }
         if (id == ARGS_PLAIN)
             record->command = &argv[line.next - 1]; /* the rest is the command's */
-        else if (id == ARGS_UNKNOWN)
-            status = linewise_fail(COMMAND, LINEWISE_USAGE,
-                                   "unknown option %s; `linewise record --help` lists them", value);
-        else if (id == ARGS_MISSING)
-            status = linewise_fail(COMMAND, LINEWISE_USAGE, "%s needs a value", value);
-        else if (id == ARGS_SURPLUS)
-            status = linewise_fail(COMMAND, LINEWISE_USAGE, "%s takes no value", value);
+        else if (args_refused(id, value, "linewise record", &refused))
+            status = linewise_fail(COMMAND, LINEWISE_USAGE, "%s", refused.text);
         else
             status = read_option(record, id, value);
         if (status != LINEWISE_CLEAN)
@@ -209,7 +205,7 @@ static int keep_log(const struct record *record)
     if (code == MGLRU_ENOENT)
         status = not_recorded(record);
     else if (code != MGLRU_OK)
-        status = linewise_fail(COMMAND, linewise_status_of(code), "%s", error.text);
+        status = linewise_fail(COMMAND, cli_status_of(code), "%s", error.text);
     else if (rename(record->temporary, record->output) != 0)
         status =
             linewise_fail(COMMAND, LINEWISE_ENVIRONMENT, "%s: %s", record->output, strerror(errno));

@@ -19,7 +19,7 @@ static const char *command_of(const struct linewise_session *session)
 static int fail_code(const struct linewise_session *session, int code,
                      const struct layout_error *error)
 {
-    return linewise_fail(command_of(session), linewise_status_of(code), "%s",
+    return linewise_fail(command_of(session), cli_status_of(code), "%s",
                          error->text[0] != '\0' ? error->text : mglru_error_text(code));
 }
 
@@ -149,7 +149,7 @@ int linewise_output_open(const struct linewise_options *options, struct report_o
         return LINEWISE_CLEAN;
     /* A name that cannot be written is the user's, a full disk is not. */
     int status =
-        code == MGLRU_ENOENT || code == MGLRU_EINVAL ? LINEWISE_USAGE : linewise_status_of(code);
+        code == MGLRU_ENOENT || code == MGLRU_EINVAL ? LINEWISE_USAGE : cli_status_of(code);
     return linewise_fail(options->syntax->command, status, "%s", error.text);
 }
 
@@ -157,7 +157,7 @@ int linewise_output_close(const struct linewise_options *options, struct report_
 {
     struct report_error error;
     int code = report_out_close(out, &error);
-    return code == MGLRU_OK ? LINEWISE_CLEAN
-                            : linewise_fail(options->syntax->command, linewise_status_of(code),
-                                            "%s", error.text);
+    return code == MGLRU_OK
+               ? LINEWISE_CLEAN
+               : linewise_fail(options->syntax->command, cli_status_of(code), "%s", error.text);
 }

@@ -77,7 +77,7 @@ static int prepare(struct linewise_session *session, const char *name, struct dr
     struct layout_conflict_options how = linewise_session_conflicts(session, drawing->map.type);
     int code = layout_flatten(drawing->map.type, NULL, &drawing->flat, &error);
     if (code != MGLRU_OK)
-        return linewise_fail(syntax.command, linewise_status_of(code), "%s", error.text);
+        return linewise_fail(syntax.command, cli_status_of(code), "%s", error.text);
     if (layout_conflicts_find(&drawing->map, &how, &drawing->findings) != MGLRU_OK)
         return no_memory();
     code = layout_lines_cut(&drawing->map, &drawing->findings, &how, &drawing->lines);

@@ -47,7 +47,7 @@ static int print_patch(struct linewise_run *run, const struct layout_suggestions
         return LINEWISE_CLEAN;
     int code = layout_patch_make(&suggestions->items[0], &patch, &error);
     /* Text that does not allow the move is input, not environment. */
-    int status = code == MGLRU_ENOTSUP ? LINEWISE_USAGE : linewise_status_of(code);
+    int status = code == MGLRU_ENOTSUP ? LINEWISE_USAGE : cli_status_of(code);
     if (code != MGLRU_OK)
         return linewise_fail(syntax.command, status, "--patch: %s",
                              error.text[0] != '\0' ? error.text : mglru_error_text(code));

@@ -93,8 +93,7 @@ static int write_all(const struct bench_args *args, const struct measure_result 
 
 static int status_of(int code)
 {
-    return code == MGLRU_EBUSY || code == MGLRU_EAGAIN ? COMMAND_ENVIRONMENT
-                                                       : command_status_of(code);
+    return code == MGLRU_EBUSY || code == MGLRU_EAGAIN ? COMMAND_ENVIRONMENT : cli_status_of(code);
 }
 
 int command_bench(int argc, char **argv)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads the command line of `mglru bench`; each benchmark has its own default of --size. */
 #include "cli/mglru/bench_args.h"
+#include "cli/mglru/values.h"
 
 #include <string.h>
 
@@ -130,17 +131,12 @@ static bool parse_all(struct bench_args *args, int argc, char **argv, struct arg
             else
                 args->name = value;
             break;
-        case ARGS_UNKNOWN:
-            return args_fail(error, "unknown option %s; `mglru bench --help` lists them", value);
-        case ARGS_MISSING:
-            return args_fail(error, "%s needs a value", value);
-        case ARGS_SURPLUS:
-            return args_fail(error, "%s takes no value", value);
         case OPTION_HELP:
             args->help = true;
             return true;
         default:
-            if (!parse_option(args, id, value, error))
+            if (args_refused(id, value, "mglru bench", error) ||
+                !parse_option(args, id, value, error))
                 return false;
         }
     }

@@ -3,7 +3,7 @@
 #ifndef CLI_MGLRU_BENCH_ARGS_H
 #define CLI_MGLRU_BENCH_ARGS_H
 
-#include "cli/mglru/args.h"
+#include "cli/args.h"
 #include "measure/measure.h"
 
 struct bench_args {

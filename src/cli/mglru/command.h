@@ -3,11 +3,14 @@
 #ifndef CLI_MGLRU_COMMAND_H
 #define CLI_MGLRU_COMMAND_H
 
+#include "cli/fail.h"
+
 enum command_status {
-    COMMAND_DONE = 0,
-    COMMAND_FOUND = 1,      /* a check found something */
-    COMMAND_USAGE = 2,      /* usage or bad input */
-    COMMAND_ENVIRONMENT = 3 /* the environment refused: permission, missing feature, full disk */
+    COMMAND_DONE = CLI_DONE,
+    COMMAND_FOUND = CLI_FOUND, /* a check found something */
+    COMMAND_USAGE = CLI_USAGE, /* usage or bad input */
+    COMMAND_ENVIRONMENT =
+        CLI_ENVIRONMENT /* the environment refused: permission, missing feature, full disk */
 };
 
 /* Subcommands; argv[0] is the name of the subcommand. Return an exit status. */
@@ -20,8 +23,5 @@ int command_bench(int argc, char **argv);
  * file names may have them, are shown as '?'. */
 int command_fail(const char *command, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-
-/* Exit status that a MGLRU_E code means. */
-int command_status_of(int code);
 
 #endif

@@ -5,8 +5,9 @@
 
 #include <mglru/error.h>
 
-#include "cli/mglru/args.h"
+#include "cli/args.h"
 #include "cli/mglru/command.h"
+#include "cli/mglru/values.h"
 #include "report/report.h"
 
 static const char name[] = "merge";
@@ -53,18 +54,14 @@ static bool parse(struct merge *merge, int argc, char **argv, struct args_error 
     for (;;) {
         const char *value;
         int id = args_next(&line, options, &value);
+        if (args_refused(id, value, "mglru merge", error))
+            return false;
         switch (id) {
         case ARGS_END:
             return merge->file_count > 0 || args_fail(error, "no result to merge was given");
         case ARGS_PLAIN:
             merge->files[merge->file_count++] = value;
             break;
-        case ARGS_UNKNOWN:
-            return args_fail(error, "unknown option %s; `mglru merge --help` lists them", value);
-        case ARGS_MISSING:
-            return args_fail(error, "%s needs a value", value);
-        case ARGS_SURPLUS:
-            return args_fail(error, "%s takes no value", value);
         case OPTION_HELP:
             merge->help = true;
             return true;
@@ -165,6 +162,6 @@ int command_merge(int argc, char **argv)
     report_loaded_free(&merge.whole);
     if (code == MGLRU_OK)
         return COMMAND_DONE;
-    return command_fail(name, command_status_of(code), "%s",
+    return command_fail(name, cli_status_of(code), "%s",
                         refused.text[0] != '\0' ? refused.text : mglru_error_text(code));
 }

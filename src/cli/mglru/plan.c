@@ -131,7 +131,7 @@ static int make_plan(struct session *session)
     struct report_error refused = {.text = ""};
     int code = open_outputs(session, &refused);
     if (code != MGLRU_OK)
-        return command_fail(name, command_status_of(code), "%s",
+        return command_fail(name, cli_status_of(code), "%s",
                             refused.text[0] != '\0' ? refused.text : mglru_error_text(code));
     const struct plan_options options = {
         .trace = args->trace,
@@ -157,10 +157,10 @@ static int make_plan(struct session *session)
     if (code == MGLRU_EINTR)
         return COMMAND_ENVIRONMENT;
     if (code != MGLRU_OK)
-        return command_fail(name, command_status_of(code), "%s", error.text);
+        return command_fail(name, cli_status_of(code), "%s", error.text);
     code = finish_outputs(session, &plan, &refused);
     int status = code == MGLRU_OK ? status_of(&plan)
-                                  : command_fail(name, command_status_of(code), "%s", refused.text);
+                                  : command_fail(name, cli_status_of(code), "%s", refused.text);
     plan_free(&plan);
     return status;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The options of `mglru plan`, one by one, then what they mean together. */
 #include "cli/mglru/plan_args.h"
+#include "cli/mglru/values.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -11,8 +12,6 @@
 
 #define LATENCY_DEFAULT_NS 100000 /* a read of 4 KiB from a flash disk; chosen */
 #define LATENCY_MAX_NS UINT64_C(1000000000)
-#define READAHEAD_MIN UINT64_C(4096)
-#define READAHEAD_MAX (UINT64_C(1) << 30) /* chosen: far above any device's window */
 
 enum option_id {
     OPTION_HELP,
@@ -55,8 +54,6 @@ static const struct args_option options[] = {
     {"--no-progress", false, OPTION_NO_PROGRESS},
     {NULL, false, 0},
 };
-
-static const char size_expected[] = "expected bytes, or a number with K, M, G or T";
 
 /* A decimal number, with a percent sign as a hundredth when @percent. */
 static bool parse_real(const char *text, bool percent, double *value)
@@ -135,23 +132,6 @@ static bool parse_sample(struct plan_args *args, const char *text, struct args_e
     return true;
 }
 
-static bool parse_readahead(struct plan_args *args, const char *text, struct args_error *error)
-{
-    args->has_readahead = true;
-    if (strcmp(text, "auto") == 0) {
-        args->readahead_bytes = REPLAY_READAHEAD_AUTO;
-        return true;
-    }
-    if (!args_size(text, &args->readahead_bytes))
-        return args_fail(error, "--readahead: '%s' is none of 0, auto and a size: %s", text,
-                         size_expected);
-    if (args->readahead_bytes > READAHEAD_MAX)
-        return args_fail(error, "--readahead %s is above the most, 1G", text);
-    if (args->readahead_bytes > 0 && args->readahead_bytes < READAHEAD_MIN)
-        return args_fail(error, "--readahead %s is below the least, a page of 4K; 0 is none", text);
-    return true;
-}
-
 static bool parse_format(struct plan_args *args, const char *text, struct args_error *error)
 {
     static const char *const names[] = {"text", "k8s", "systemd"};
@@ -164,38 +144,6 @@ static bool parse_format(struct plan_args *args, const char *text, struct args_e
                      "--format: '%s' is none of text, k8s, systemd (the format of the trace "
                      "is --trace-format)",
                      text);
-}
-
-static bool parse_models(struct plan_args *args, const char *text, struct args_error *error)
-{
-    static const char *const known[] = {"6.12", "7.3", "next", "ours"};
-    if (args->models.items != NULL)
-        return args_fail(error, "--model was given twice: give a list");
-    if (!args_list_split(&args->models, text))
-        return args_fail(error, "out of memory");
-    for (size_t i = 0; i < args->models.count; i++) {
-        const char *name = args->models.items[i];
-        bool found = false;
-        for (size_t j = 0; j < MGLRU_ARRAY_LEN(known); j++)
-            found = found || strcmp(name, known[j]) == 0;
-        if (!found)
-            return args_fail(error, "--model: '%s' is none of 6.12, 7.3, next, ours", name);
-        for (size_t j = 0; j < i; j++)
-            if (strcmp(name, args->models.items[j]) == 0)
-                return args_fail(error, "--model %s: '%s' was given twice", text, name);
-    }
-    return true;
-}
-
-static bool parse_output(const char **path, const char *option, const char *text,
-                         struct args_error *error)
-{
-    if (*path != NULL)
-        return args_fail(error, "%s was given twice", option);
-    if (text[0] == '\0')
-        return args_fail(error, "%s needs the name of a file", option);
-    *path = text;
-    return true;
 }
 
 static bool parse_policy(struct plan_args *args, const char *text, struct args_error *error)
@@ -225,11 +173,11 @@ static bool parse_plain(struct plan_args *args, int id, const char *value, struc
         args->columns = value;
         return true;
     case OPTION_JSON:
-        return parse_output(&args->json, "--json", value, error);
+        return values_output(&args->json, "--json", value, error);
     case OPTION_HTML:
-        return parse_output(&args->html, "--html", value, error);
+        return values_output(&args->html, "--html", value, error);
     default:
-        return parse_output(&args->plot, "--plot", value, error);
+        return values_output(&args->plot, "--plot", value, error);
     }
 }
 
@@ -244,16 +192,18 @@ static bool parse_option(struct plan_args *args, int id, const char *value,
     case OPTION_WARMUP:
         return parse_warmup(args, value, error);
     case OPTION_MODEL:
-        return parse_models(args, value, error);
+        return values_names(&args->models, "--model", value, error) &&
+               values_check_models(&args->models, error);
     case OPTION_POLICY:
         return parse_policy(args, value, error);
     case OPTION_SAMPLE:
         return parse_sample(args, value, error);
     case OPTION_READAHEAD:
-        return parse_readahead(args, value, error);
+        args->has_readahead = true;
+        return values_readahead(value, &args->readahead_bytes, error);
     case OPTION_SWAP:
         return args_size(value, &args->swap_bytes) ||
-               args_fail(error, "--swap: '%s' is no size: %s", value, size_expected);
+               args_fail(error, "--swap: '%s' is no size: %s", value, values_size_expected);
     case OPTION_FORMAT:
         return parse_format(args, value, error);
     default:
@@ -275,15 +225,11 @@ static bool parse_all(struct plan_args *args, struct args *line, struct args_err
                                  args->trace, value);
             args->trace = value;
             continue;
-        case ARGS_UNKNOWN:
-            return args_fail(error, "unknown option %s; `mglru plan --help` lists them", value);
-        case ARGS_MISSING:
-            return args_fail(error, "%s needs a value", value);
-        case ARGS_SURPLUS:
-            return args_fail(error, "%s takes no value", value);
         default:
             break;
         }
+        if (args_refused(id, value, "mglru plan", error))
+            return false;
         if (!parse_option(args, id, value, error))
             return false;
         if (args->help)
@@ -291,27 +237,16 @@ static bool parse_all(struct plan_args *args, struct args *line, struct args_err
     }
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text);
-    return length >= strlen(end) && strcmp(text + length - strlen(end), end) == 0;
-}
-
 /* What options cannot mean together. */
 static bool check(const struct plan_args *args, struct args_error *error)
 {
-    const char *const paths[] = {args->json, args->html, args->plot};
-    static const char *const names[] = {"--json", "--html", "--plot"};
+    const struct values_output outputs[] = {
+        {args->json, "--json"}, {args->html, "--html"}, {args->plot, "--plot"}};
     if (args->trace == NULL)
         return args_fail(error, "no trace was given");
-    for (size_t i = 0; i < MGLRU_ARRAY_LEN(paths); i++)
-        for (size_t j = i + 1; j < MGLRU_ARRAY_LEN(paths); j++)
-            if (paths[i] != NULL && paths[j] != NULL && strcmp(paths[i], paths[j]) == 0)
-                return args_fail(error, "%s and %s both want %s", names[i], names[j],
-                                 strcmp(paths[i], "-") == 0 ? "standard output" : paths[i]);
-    if (args->plot != NULL && !ends_with(args->plot, ".svg") && !ends_with(args->plot, ".png"))
-        return args_fail(error, "--plot: the name '%s' ends neither in .svg nor in .png",
-                         args->plot);
+    if (!values_outputs_differ(outputs, MGLRU_ARRAY_LEN(outputs), error) ||
+        !values_check_plot(args->plot, error))
+        return false;
     if (args->has_readahead && args->readahead_bytes > 0 &&
         args->readahead_bytes != REPLAY_READAHEAD_AUTO && args->sample > 0 && args->sample < 1)
         return args_fail(error, "--readahead cannot be modelled on a sample of the pages, whose "

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cli/mglru/args.h"
+#include "cli/args.h"
 #include "replay/plan.h"
 
 enum plan_format { PLAN_TEXT, PLAN_K8S, PLAN_SYSTEMD };

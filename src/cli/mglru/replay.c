@@ -77,7 +77,7 @@ static int replay(struct session *session)
     struct report_error refused;
     int code = replay_outputs_open(&session->outputs, &session->args, &refused);
     if (code != MGLRU_OK)
-        return command_fail(name, command_status_of(code), "%s", refused.text);
+        return command_fail(name, cli_status_of(code), "%s", refused.text);
     struct replay_options options;
     struct replay_result result;
     struct replay_error error;
@@ -88,11 +88,11 @@ static int replay(struct session *session)
     if (code == MGLRU_EINTR)
         return COMMAND_ENVIRONMENT;
     if (code != MGLRU_OK)
-        return command_fail(name, command_status_of(code), "%s", error.text);
+        return command_fail(name, cli_status_of(code), "%s", error.text);
     code = replay_outputs_finish(&session->outputs, &session->args, &result, &refused);
     replay_result_free(&result);
     if (code != MGLRU_OK)
-        return command_fail(name, command_status_of(code), "%s", refused.text);
+        return command_fail(name, cli_status_of(code), "%s", refused.text);
     return COMMAND_DONE;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The options of `mglru replay`, one by one; replay_runs.c checks what they mean together. */
 #include "cli/mglru/replay_args.h"
+#include "cli/mglru/values.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -10,8 +11,6 @@
 
 #define CURVE_SIZES 12 /* of A..B */
 #define SIZE_STEP 4096
-#define READAHEAD_MIN UINT64_C(4096)
-#define READAHEAD_MAX (UINT64_C(1) << 30) /* chosen: far above any device's window */
 
 enum option_id {
     OPTION_HELP,
@@ -65,12 +64,10 @@ static const struct args_option options[] = {
     {NULL, false, 0},
 };
 
-static const char size_expected[] = "expected bytes, or a number with K, M, G or T";
-
 static bool parse_one_size(const char *text, uint64_t *bytes, struct args_error *error)
 {
     if (!args_size(text, bytes))
-        return args_fail(error, "--memory: '%s' is no size: %s", text, size_expected);
+        return args_fail(error, "--memory: '%s' is no size: %s", text, values_size_expected);
     if (*bytes == 0)
         return args_fail(error, "--memory: the size must not be 0");
     return true;
@@ -137,27 +134,11 @@ static bool parse_memory(struct replay_args *args, const char *text, struct args
     return true;
 }
 
-/* A comma list of names, each once. */
-static bool parse_names(struct args_list *list, const char *option, const char *text,
-                        struct args_error *error)
-{
-    if (list->items != NULL)
-        return args_fail(error, "%s was given twice: give a list", option);
-    if (!args_list_split(list, text))
-        return args_fail(error, "out of memory");
-    for (size_t i = 0; i < list->count; i++)
-        for (size_t j = 0; j < i; j++)
-            if (strcmp(list->items[i], list->items[j]) == 0)
-                return args_fail(error, "%s %s: '%s' was given twice", option, text,
-                                 list->items[i]);
-    return true;
-}
-
 static bool parse_swap(struct replay_args *args, const char *text, struct args_error *error)
 {
     args->has_swap = true;
     if (!args_size(text, &args->swap_bytes))
-        return args_fail(error, "--swap: '%s' is no size: %s", text, size_expected);
+        return args_fail(error, "--swap: '%s' is no size: %s", text, values_size_expected);
     if (args->swap_bytes > 0 && args->swap_bytes < 4096)
         return args_fail(error, "--swap %s is below the least, a page of 4K; 0 is none", text);
     return true;
@@ -181,26 +162,9 @@ static bool parse_kernel_charge(struct replay_args *args, const char *text,
     }
     if (!args_size(text, &args->kernel_charge_bytes))
         return args_fail(error, "--kernel-charge: '%s' is none of auto, 0 and a size: %s", text,
-                         size_expected);
+                         values_size_expected);
     args->kernel_charge =
         args->kernel_charge_bytes == 0 ? MGLRU_KERNEL_CHARGE_NONE : MGLRU_KERNEL_CHARGE_FIXED;
-    return true;
-}
-
-static bool parse_readahead(struct replay_args *args, const char *text, struct args_error *error)
-{
-    args->has_readahead = true;
-    if (strcmp(text, "auto") == 0) {
-        args->readahead_bytes = REPLAY_READAHEAD_AUTO;
-        return true;
-    }
-    if (!args_size(text, &args->readahead_bytes))
-        return args_fail(error, "--readahead: '%s' is none of 0, auto and a size: %s", text,
-                         size_expected);
-    if (args->readahead_bytes > READAHEAD_MAX)
-        return args_fail(error, "--readahead %s is above the most, 1G", text);
-    if (args->readahead_bytes > 0 && args->readahead_bytes < READAHEAD_MIN)
-        return args_fail(error, "--readahead %s is below the least, a page of 4K; 0 is none", text);
     return true;
 }
 
@@ -239,17 +203,6 @@ static bool parse_shard(struct replay_args *args, const char *text, struct args_
     return true;
 }
 
-static bool parse_output(const char **path, const char *option, const char *text,
-                         struct args_error *error)
-{
-    if (*path != NULL)
-        return args_fail(error, "%s was given twice", option);
-    if (text[0] == '\0')
-        return args_fail(error, "%s needs the name of a file", option);
-    *path = text;
-    return true;
-}
-
 /* Options whose value is a file, or that have none. */
 static bool parse_plain(struct replay_args *args, int id, const char *value,
                         struct args_error *error)
@@ -268,15 +221,15 @@ static bool parse_plain(struct replay_args *args, int id, const char *value,
         args->no_progress = true;
         return true;
     case OPTION_MISS_BITS:
-        return parse_output(&args->miss_bits, "--miss-bits", value, error);
+        return values_output(&args->miss_bits, "--miss-bits", value, error);
     case OPTION_WRITE_NATIVE:
-        return parse_output(&args->write_native, "--write-native", value, error);
+        return values_output(&args->write_native, "--write-native", value, error);
     case OPTION_JSON:
-        return parse_output(&args->json, "--json", value, error);
+        return values_output(&args->json, "--json", value, error);
     case OPTION_CSV:
-        return parse_output(&args->csv, "--csv", value, error);
+        return values_output(&args->csv, "--csv", value, error);
     case OPTION_PLOT:
-        return parse_output(&args->plot, "--plot", value, error);
+        return values_output(&args->plot, "--plot", value, error);
     case OPTION_FORMAT:
         args->format = value;
         return true;
@@ -293,9 +246,9 @@ static bool parse_option(struct replay_args *args, int id, const char *value,
     case OPTION_MEMORY:
         return parse_memory(args, value, error);
     case OPTION_POLICY:
-        return parse_names(&args->policies, "--policy", value, error);
+        return values_names(&args->policies, "--policy", value, error);
     case OPTION_MODEL:
-        return parse_names(&args->models, "--model", value, error);
+        return values_names(&args->models, "--model", value, error);
     case OPTION_AGING:
         args->aging = value;
         return true;
@@ -306,7 +259,8 @@ static bool parse_option(struct replay_args *args, int id, const char *value,
     case OPTION_KERNEL_CHARGE:
         return parse_kernel_charge(args, value, error);
     case OPTION_READAHEAD:
-        return parse_readahead(args, value, error);
+        args->has_readahead = true;
+        return values_readahead(value, &args->readahead_bytes, error);
     case OPTION_STAT_FLUSH:
         return parse_stat_flush(args, value, error);
     case OPTION_EVERY:
@@ -337,15 +291,11 @@ static bool parse_all(struct replay_args *args, struct args *line, struct args_e
         case ARGS_PLAIN:
             args->traces[args->trace_count++] = value;
             continue;
-        case ARGS_UNKNOWN:
-            return args_fail(error, "unknown option %s; `mglru replay --help` lists them", value);
-        case ARGS_MISSING:
-            return args_fail(error, "%s needs a value", value);
-        case ARGS_SURPLUS:
-            return args_fail(error, "%s takes no value", value);
         default:
             break;
         }
+        if (args_refused(id, value, "mglru replay", error))
+            return false;
         args->asks_result = args->asks_result || asks_for_result(id);
         if (!parse_option(args, id, value, error))
             return false;

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cli/mglru/args.h"
+#include "cli/args.h"
 #include "replay/replay.h"
 
 #define REPLAY_SIZES_MAX 1024

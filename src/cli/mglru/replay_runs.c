@@ -9,11 +9,11 @@
 #include <string.h>
 
 #include "cli/mglru/replay_args.h"
+#include "cli/mglru/values.h"
 
 #define PAGE_BYTES_LEAST 4096u /* a trace may have larger pages; then the replay checks again */
 #define RUNS_MAX 65536
 
-static const char *const models[] = {"6.12", "7.3", "next", "ours"};
 static const char *const agings[] = {"per-folio", "batched", "splice"};
 
 static bool is_one_of(const char *name, const char *const *names, size_t count)
@@ -58,15 +58,6 @@ static bool check_policies(struct replay_args *args, struct args_error *error)
                              "limits that a trace sets",
                              name);
     }
-    return true;
-}
-
-static bool check_models(const struct replay_args *args, struct args_error *error)
-{
-    for (size_t i = 0; i < args->models.count; i++)
-        if (!is_one_of(args->models.items[i], models, sizeof(models) / sizeof(models[0])))
-            return args_fail(error, "--model: '%s' is none of 6.12, 7.3, next, ours",
-                             args->models.items[i]);
     return true;
 }
 
@@ -120,31 +111,16 @@ static bool check_sizes(const struct replay_args *args, struct args_error *error
                      pages == 1 ? "" : "s");
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text);
-    return length >= strlen(end) && strcmp(text + length - strlen(end), end) == 0;
-}
-
 /* Every file for one purpose only. */
 static bool check_outputs(const struct replay_args *args, struct args_error *error)
 {
-    const char *const paths[] = {args->json, args->csv, args->miss_bits, args->write_native,
-                                 args->plot};
-    static const char *const names[] = {"--json", "--csv", "--miss-bits", "--write-native",
-                                        "--plot"};
-    const size_t count = sizeof(paths) / sizeof(paths[0]);
-    for (size_t i = 0; i < count; i++)
-        for (size_t j = i + 1; j < count; j++)
-            if (paths[i] != NULL && paths[j] != NULL && strcmp(paths[i], paths[j]) == 0)
-                return args_fail(error, "%s and %s both want %s", names[i], names[j],
-                                 strcmp(paths[i], "-") == 0 ? "standard output" : paths[i]);
-    if (args->plot == NULL)
-        return true;
-    if (!ends_with(args->plot, ".svg") && !ends_with(args->plot, ".png"))
-        return args_fail(error, "--plot: the name '%s' ends neither in .svg nor in .png",
-                         args->plot);
-    return true;
+    const struct values_output outputs[] = {{args->json, "--json"},
+                                            {args->csv, "--csv"},
+                                            {args->miss_bits, "--miss-bits"},
+                                            {args->write_native, "--write-native"},
+                                            {args->plot, "--plot"}};
+    return values_outputs_differ(outputs, sizeof(outputs) / sizeof(outputs[0]), error) &&
+           values_check_plot(args->plot, error);
 }
 
 /* Whether what was asked for fits the number of runs. */
@@ -213,7 +189,8 @@ static bool list_specs(struct replay_args *args, struct args_error *error)
 
 bool replay_args_list_runs(struct replay_args *args, struct args_error *error)
 {
-    return check_policies(args, error) && check_models(args, error) && check_aging(args, error) &&
-           check_kernel_options(args, error) && check_sizes(args, error) &&
-           check_outputs(args, error) && list_specs(args, error) && check_counts(args, error);
+    return check_policies(args, error) && values_check_models(&args->models, error) &&
+           check_aging(args, error) && check_kernel_options(args, error) &&
+           check_sizes(args, error) && check_outputs(args, error) && list_specs(args, error) &&
+           check_counts(args, error);
 }
