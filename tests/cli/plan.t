@@ -361,6 +361,9 @@ $ mglru plan loop --readahead 1
 $ mglru plan loop --swap some
 2| mglru plan: --swap: 'some' is no size: expected bytes, or a number with K, M, G or T
 [2]
+$ mglru plan loop --swap 100
+2| mglru plan: --swap 100 is below the least, a page of 4K; 0 is none
+[2]
 $ mglru plan loop --format yaml
 2| mglru plan: --format: 'yaml' is none of text, k8s, systemd (the format of the trace is --trace-format)
 [2]

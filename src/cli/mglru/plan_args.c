@@ -202,8 +202,7 @@ static bool parse_option(struct plan_args *args, int id, const char *value,
         args->has_readahead = true;
         return values_readahead(value, &args->readahead_bytes, error);
     case OPTION_SWAP:
-        return args_size(value, &args->swap_bytes) ||
-               args_fail(error, "--swap: '%s' is no size: %s", value, values_size_expected);
+        return values_swap(value, &args->swap_bytes, error);
     case OPTION_FORMAT:
         return parse_format(args, value, error);
     default:

@@ -134,16 +134,6 @@ static bool parse_memory(struct replay_args *args, const char *text, struct args
     return true;
 }
 
-static bool parse_swap(struct replay_args *args, const char *text, struct args_error *error)
-{
-    args->has_swap = true;
-    if (!args_size(text, &args->swap_bytes))
-        return args_fail(error, "--swap: '%s' is no size: %s", text, values_size_expected);
-    if (args->swap_bytes > 0 && args->swap_bytes < 4096)
-        return args_fail(error, "--swap %s is below the least, a page of 4K; 0 is none", text);
-    return true;
-}
-
 static bool parse_swappiness(struct replay_args *args, const char *text, struct args_error *error)
 {
     uint64_t value;
@@ -253,7 +243,8 @@ static bool parse_option(struct replay_args *args, int id, const char *value,
         args->aging = value;
         return true;
     case OPTION_SWAP:
-        return parse_swap(args, value, error);
+        args->has_swap = true;
+        return values_swap(value, &args->swap_bytes, error);
     case OPTION_SWAPPINESS:
         return parse_swappiness(args, value, error);
     case OPTION_KERNEL_CHARGE:

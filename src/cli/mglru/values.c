@@ -7,7 +7,7 @@
 #include "base/check.h"
 #include "replay/replay.h"
 
-#define READAHEAD_MIN 4096u
+#define PAGE_MIN 4096u
 #define READAHEAD_MAX (UINT64_C(1) << 30) /* chosen: far above any device's window */
 
 const char values_size_expected[] = "expected bytes, or a number with K, M, G or T";
@@ -78,6 +78,15 @@ bool values_check_models(const struct args_list *models, struct args_error *erro
     return true;
 }
 
+bool values_swap(const char *text, uint64_t *bytes, struct args_error *error)
+{
+    if (!args_size(text, bytes))
+        return args_fail(error, "--swap: '%s' is no size: %s", text, values_size_expected);
+    if (*bytes > 0 && *bytes < PAGE_MIN)
+        return args_fail(error, "--swap %s is below the least, a page of 4K; 0 is none", text);
+    return true;
+}
+
 bool values_readahead(const char *text, uint64_t *bytes, struct args_error *error)
 {
     if (strcmp(text, "auto") == 0) {
@@ -89,7 +98,7 @@ bool values_readahead(const char *text, uint64_t *bytes, struct args_error *erro
                          values_size_expected);
     if (*bytes > READAHEAD_MAX)
         return args_fail(error, "--readahead %s is above the most, 1G", text);
-    if (*bytes > 0 && *bytes < READAHEAD_MIN)
+    if (*bytes > 0 && *bytes < PAGE_MIN)
         return args_fail(error, "--readahead %s is below the least, a page of 4K; 0 is none", text);
     return true;
 }

@@ -32,6 +32,9 @@ bool values_names(struct args_list *list, const char *option, const char *text,
 /* The names of --model are those of kernel models. */
 bool values_check_models(const struct args_list *models, struct args_error *error);
 
+/* The value of --swap, in bytes: 0 or at least a page. */
+bool values_swap(const char *text, uint64_t *bytes, struct args_error *error);
+
 /* The value of --readahead, in bytes; REPLAY_READAHEAD_AUTO for auto. */
 bool values_readahead(const char *text, uint64_t *bytes, struct args_error *error);
 
