@@ -6,15 +6,15 @@
 
 #include <mglru/error.h>
 
+#include "base/text.h"
+
 #define LINE_BYTES 4096
 
 void cli_fail(const char *program, const char *command, const char *format, va_list arguments)
 {
     char line[LINE_BYTES];
     vsnprintf(line, sizeof(line), format, arguments);
-    for (char *c = line; *c != '\0'; c++)
-        if ((unsigned char)*c < ' ' || *c == 0x7f)
-            *c = '?';
+    text_mask_controls(line);
     fprintf(stderr, "%s %s: %s\n", program, command, line);
 }
 

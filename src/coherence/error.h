@@ -6,6 +6,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/text.h"
+
 #define COHERENCE_ERROR_BYTES 1024
 
 struct coherence_error {
@@ -22,9 +24,7 @@ static inline int coherence_fail(struct coherence_error *error, int code, const 
     va_start(arguments, format);
     vsnprintf(error->text, sizeof(error->text), format, arguments);
     va_end(arguments);
-    for (char *c = error->text; *c != '\0'; c++)
-        if ((unsigned char)*c < ' ' || *c == 0x7f)
-            *c = '?';
+    text_mask_controls(error->text);
     return code;
 }
 

@@ -16,6 +16,7 @@
 
 #include <mglru/error.h>
 
+#include "base/text.h"
 #include "base/check.h"
 #include "base/errno.h"
 
@@ -115,7 +116,7 @@ static const char *take_name(struct parser *parser, size_t index, size_t length,
     }
     const char *bytes = (const char *)parser->data + (index + 1) * RECORD;
     for (size_t i = 0; i < length; i++)
-        if ((unsigned char)bytes[i] < ' ' || bytes[i] == 0x7f) {
+        if (text_is_control((char)bytes[i])) {
             *code = fail_at(parser, index, "a name has control characters");
             return NULL;
         }

@@ -95,13 +95,10 @@ struct reader {
 __attribute__((format(printf, 2, 3))) static int fail(struct reader *reader, const char *format,
                                                       ...)
 {
-    char text[512];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof(text), format, arguments);
+    layout_text_fail(reader->error, reader->name, reader->line, format, arguments);
     va_end(arguments);
-    snprintf(reader->error->text, sizeof(reader->error->text), "%s:%u: %s", reader->name,
-             reader->line, text);
     return MGLRU_EINVAL;
 }
 

@@ -9,6 +9,7 @@
 
 #include <mglru/error.h>
 
+#include "base/text.h"
 #include "base/check.h"
 #include "layout/diff.h"
 #include "layout/grow.h"
@@ -199,13 +200,10 @@ struct reader {
 __attribute__((format(printf, 2, 3))) static int fail(struct reader *reader, const char *format,
                                                       ...)
 {
-    char text[512];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof(text), format, arguments);
+    layout_text_fail(reader->error, reader->name, reader->line, format, arguments);
     va_end(arguments);
-    snprintf(reader->error->text, sizeof(reader->error->text), "%s:%u: %s", reader->name,
-             reader->line, text);
     return MGLRU_EINVAL;
 }
 
@@ -341,7 +339,7 @@ static int read_fact(struct reader *reader, char *text)
     } words[] = {
         {"type ", read_type}, {"field ", read_field}, {"group ", read_group}, {"pair ", read_pair}};
     for (const char *c = text; *c != '\0'; c++)
-        if ((unsigned char)*c < ' ' || *c == 0x7f)
+        if (text_is_control(*c))
             return fail(reader, "the byte 0x%02x is no text", (unsigned char)*c);
     if (reader->line <= 2)
         return read_head(reader, text);

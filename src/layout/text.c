@@ -68,3 +68,12 @@ int layout_text_read(const char *path, size_t limit_bytes, char **text, size_t *
     }
     return code;
 }
+
+int layout_text_fail(struct layout_error *error, const char *name, unsigned line,
+                     const char *format, va_list arguments)
+{
+    char text[512];
+    vsnprintf(text, sizeof(text), format, arguments);
+    snprintf(error->text, sizeof(error->text), "%s:%u: %s", name, line, text);
+    return MGLRU_EINVAL;
+}

@@ -3,6 +3,7 @@
 #ifndef LAYOUT_TEXT_H
 #define LAYOUT_TEXT_H
 
+#include <stdarg.h>
 #include <stddef.h>
 
 #include "layout/set.h"
@@ -14,5 +15,9 @@
  */
 int layout_text_read(const char *path, size_t limit_bytes, char **text, size_t *bytes,
                      struct layout_error *error);
+
+/* "NAME:LINE: TEXT" of a text file that is refused. Returns MGLRU_EINVAL. */
+int layout_text_fail(struct layout_error *error, const char *name, unsigned line,
+                     const char *format, va_list arguments) __attribute__((format(printf, 4, 0)));
 
 #endif

@@ -6,27 +6,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "base/check.h"
 
 static void indent(struct report_json_stream *json)
 {
     report_printf(json->out, "\n%*s", (int)(2 * json->depth), "");
-}
-
-/* Length of the UTF-8 character at @text; 0 when it is none. */
-static size_t utf8_length(const unsigned char *text)
-{
-    size_t length = text[0] < 0x80 ? 1 : text[0] >= 0xf0 ? 4 : text[0] >= 0xe0 ? 3 : 2;
-    if (text[0] >= 0x80 && (text[0] < 0xc2 || text[0] > 0xf4))
-        return 0;
-    for (size_t i = 1; i < length; i++)
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-    /* Overlong forms, surrogates and numbers past U+10FFFF. */
-    if ((text[0] == 0xe0 && text[1] < 0xa0) || (text[0] == 0xed && text[1] > 0x9f) ||
-        (text[0] == 0xf0 && text[1] < 0x90) || (text[0] == 0xf4 && text[1] > 0x8f))
-        return 0;
-    return length;
 }
 
 static void write_string(struct report_json_stream *json, const char *text)

@@ -18,6 +18,8 @@
 #ifdef MGLRU_HAVE_JSON_C
 #include <json-c/json.h>
 
+#include "base/utf8.h"
+
 /* A tree under construction. */
 struct writer {
     bool failed; /* out of memory */
@@ -44,22 +46,6 @@ static void put_count(struct writer *writer, struct json_object *object, const c
                       uint64_t count)
 {
     put(writer, object, key, json_object_new_uint64(count));
-}
-
-/* Length of the UTF-8 character at @text; 0 when it is none. */
-static size_t utf8_length(const unsigned char *text)
-{
-    size_t length = text[0] < 0x80 ? 1 : text[0] >= 0xf0 ? 4 : text[0] >= 0xe0 ? 3 : 2;
-    if (text[0] >= 0x80 && (text[0] < 0xc2 || text[0] > 0xf4))
-        return 0;
-    for (size_t i = 1; i < length; i++)
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-    /* Overlong forms, surrogates and numbers past U+10FFFF. */
-    if ((text[0] == 0xe0 && text[1] < 0xa0) || (text[0] == 0xed && text[1] > 0x9f) ||
-        (text[0] == 0xf0 && text[1] < 0x90) || (text[0] == 0xf4 && text[1] > 0x8f))
-        return 0;
-    return length;
 }
 
 /* @text with bad bytes replaced; NULL: out of memory. The caller frees it. */

@@ -5,6 +5,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/text.h"
+
 int message_set(struct trace_error *error, int code, const char *format, ...)
 {
     if (!error)
@@ -14,9 +16,7 @@ int message_set(struct trace_error *error, int code, const char *format, ...)
     vsnprintf(error->text, sizeof(error->text), format, args);
     va_end(args);
     /* File names may hold anything; a line break would make two lines out of one message. */
-    for (char *c = error->text; *c; c++)
-        if ((unsigned char)*c < ' ' || *c == 0x7f)
-            *c = '?';
+    text_mask_controls(error->text);
     return code;
 }
 

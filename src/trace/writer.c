@@ -17,7 +17,7 @@
 #include "trace/message.h"
 #include "trace/output.h"
 #include "trace/path.h"
-#include "trace/utf8.h"
+#include "base/utf8.h"
 
 /* Chosen: a path of the kernel has 4096 bytes at most. */
 #define LINE_NAME_BYTES 4096u

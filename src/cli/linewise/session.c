@@ -161,3 +161,18 @@ int linewise_output_close(const struct linewise_options *options, struct report_
                ? LINEWISE_CLEAN
                : linewise_fail(options->syntax->command, cli_status_of(code), "%s", error.text);
 }
+
+int linewise_session_run(int argc, char **argv, const struct linewise_syntax *syntax,
+                         int (*work)(struct linewise_session *session))
+{
+    struct linewise_options options;
+    struct linewise_session session;
+    int status = linewise_options_parse(argc, argv, syntax, &options);
+    if (status != LINEWISE_CLEAN || options.help)
+        return status;
+    status = linewise_session_open(&session, &options);
+    if (status == LINEWISE_CLEAN)
+        status = work(&session);
+    linewise_session_close(&session);
+    return status;
+}

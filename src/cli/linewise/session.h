@@ -24,6 +24,10 @@ struct linewise_session {
 int linewise_session_open(struct linewise_session *session, const struct linewise_options *options);
 void linewise_session_close(struct linewise_session *session);
 
+/* Reads the command line, opens everything, does the work. Returns the exit status. */
+int linewise_session_run(int argc, char **argv, const struct linewise_syntax *syntax,
+                         int (*work)(struct linewise_session *session));
+
 /* Finds type @name in file @file. */
 int linewise_session_type(struct linewise_session *session, unsigned file, const char *name,
                           const struct layout_type **type);

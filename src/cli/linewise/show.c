@@ -168,14 +168,5 @@ static int run(struct linewise_session *session)
 
 int linewise_show(int argc, char **argv)
 {
-    struct linewise_options options;
-    struct linewise_session session;
-    int status = linewise_options_parse(argc, argv, &syntax, &options);
-    if (status != LINEWISE_CLEAN || options.help)
-        return status;
-    status = linewise_session_open(&session, &options);
-    if (status == LINEWISE_CLEAN)
-        status = run(&session);
-    linewise_session_close(&session);
-    return status;
+    return linewise_session_run(argc, argv, &syntax, run);
 }

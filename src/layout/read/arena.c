@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/bits.h"
 
 /* Chosen: blocks grow, so that a small file takes little and a kernel few calls. */
@@ -87,20 +88,15 @@ static bool grow_strings(struct arena *arena)
     return true;
 }
 
-static bool is_control(char c)
-{
-    return (unsigned char)c < ' ' || c == 0x7f;
-}
-
 /* A copy without control characters when @text has any, else @text. */
 static const char *clean_text(const char *text, size_t length, char **copy)
 {
     for (size_t i = 0; i < length; i++) {
-        if (!is_control(text[i]))
+        if (!text_is_control(text[i]))
             continue;
         *copy = malloc(length + 1);
         for (size_t j = 0; *copy != NULL && j < length; j++)
-            (*copy)[j] = is_control(text[j]) ? '?' : text[j];
+            (*copy)[j] = text_is_control(text[j]) ? '?' : text[j];
         return *copy;
     }
     return text;

@@ -13,6 +13,8 @@
 
 #include <mglru/error.h>
 
+#include "base/text.h"
+
 /* Chosen: below this a copy costs less than a mapping's page faults, and cannot be cut from under
  * the reader by another process. */
 #define MAP_MIN ((size_t)32 << 20)
@@ -26,9 +28,7 @@ int layout_fail(struct layout_error *error, int code, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(error->text, sizeof(error->text), format, arguments);
     va_end(arguments);
-    for (char *c = error->text; *c != '\0'; c++)
-        if ((unsigned char)*c < ' ' || *c == 0x7f)
-            *c = '?';
+    text_mask_controls(error->text);
     return code;
 }
 

@@ -119,33 +119,35 @@ static inline uint64_t bytes_uint(struct bytes *bytes, unsigned width)
     }
 }
 
-/* LEB128; bits past the 64th are dropped, as other readers do. */
+/* LEB128; bits past the 64th are dropped, as other readers do. *@last: the last byte; the result:
+ * bits that were read. */
+static inline unsigned bytes_leb(struct bytes *bytes, uint64_t *value, uint8_t *last)
+{
+    unsigned shift = 0;
+    *value = 0;
+    do {
+        *last = bytes_u8(bytes);
+        if (shift < 64)
+            *value |= (uint64_t)(*last & 0x7f) << shift;
+        shift += 7;
+    } while (*last & 0x80);
+    return shift;
+}
+
 static inline uint64_t bytes_uleb(struct bytes *bytes)
 {
-    uint64_t value = 0;
-    unsigned shift = 0;
-    uint8_t byte;
-    do {
-        byte = bytes_u8(bytes);
-        if (shift < 64)
-            value |= (uint64_t)(byte & 0x7f) << shift;
-        shift += 7;
-    } while (byte & 0x80);
+    uint64_t value;
+    uint8_t last;
+    bytes_leb(bytes, &value, &last);
     return value;
 }
 
 static inline int64_t bytes_sleb(struct bytes *bytes)
 {
-    uint64_t value = 0;
-    unsigned shift = 0;
-    uint8_t byte;
-    do {
-        byte = bytes_u8(bytes);
-        if (shift < 64)
-            value |= (uint64_t)(byte & 0x7f) << shift;
-        shift += 7;
-    } while (byte & 0x80);
-    if (shift < 64 && (byte & 0x40))
+    uint64_t value;
+    uint8_t last;
+    unsigned shift = bytes_leb(bytes, &value, &last);
+    if (shift < 64 && (last & 0x40))
         value |= ~UINT64_C(0) << shift;
     return (int64_t)value;
 }

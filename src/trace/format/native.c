@@ -19,7 +19,7 @@
 
 #include "base/check.h"
 #include "trace/path.h"
-#include "trace/utf8.h"
+#include "base/utf8.h"
 
 #define HEADER_MARK "#mglru-trace "
 #define HEADER_MARK_BYTES (sizeof(HEADER_MARK) - 1)

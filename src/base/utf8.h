@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Whether bytes are UTF-8 (RFC 3629): no overlong forms, no surrogates, nothing above U+10FFFF. */
-#ifndef TRACE_UTF8_H
-#define TRACE_UTF8_H
+#ifndef BASE_UTF8_H
+#define BASE_UTF8_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* Length that the first byte of a sequence announces; 0: no first byte. */
 static inline size_t utf8_announced(unsigned char c)
@@ -34,6 +35,12 @@ static inline size_t utf8_sequence(const unsigned char *text, size_t bytes)
     }
     bool surrogate = code >= 0xd800 && code < 0xe000;
     return code < least[n] || surrogate || code > 0x10ffff ? 0 : n;
+}
+
+/* The same for text that ends with NUL; 1 at its end. */
+static inline size_t utf8_length(const unsigned char *text)
+{
+    return utf8_sequence(text, strnlen((const char *)text, 4));
 }
 
 static inline bool utf8_valid(const char *text, size_t bytes)
