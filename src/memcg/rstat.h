@@ -27,6 +27,7 @@
 
 #include <mglru/error.h>
 
+#include "base/layout.h"
 #include "sync/lock.h"
 
 /* Chosen: more CPUs than the machines that are modelled have. */
@@ -74,13 +75,20 @@ struct rstat_node {
     struct rstat_node *parent;
     char *cpu_base;
     size_t cpu_stride;
-    /* Scratch of one flush, guarded by the tree's lock: on a line of its own (seed 004). */
+    /* Scratch of one flush, guarded by the tree's lock: on a line of its own, which is what
+     * document 004 changed. */
+#if MGLRU_LAYOUT == MGLRU_LAYOUT_BEFORE
+    struct rstat_node *flush_next;
+#else
     _Alignas(64) struct rstat_node *flush_next;
+#endif
 };
 
 _Static_assert(sizeof(struct rstat_cpu) == 32, "four words at the head of a per-CPU block");
+#if MGLRU_LAYOUT != MGLRU_LAYOUT_BEFORE
 _Static_assert(offsetof(struct rstat_node, flush_next) == 64,
                "written at each flush: away from what updates read");
+#endif
 
 /* Prepares a tree of @cpus CPUs (1..RSTAT_CPUS_MAX). MGLRU_ERANGE, MGLRU_ENOMEM. */
 int rstat_tree_init(struct rstat_tree *tree, unsigned cpus, rstat_flush_fn *flush);

@@ -17,98 +17,24 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/layout.h"
 #include "base/list.h"
 #include "memcg/memcg.h"
 #include "memcg/stat.h"
 #include "reclaim/folio.h"
+#include "reclaim/lruvec_parts.h"
 #include "sync/cpu.h"
 #include "sync/lock.h"
 #include "sync/rcu.h"
 
-#define MIN_NR_GENS 2
-#define MAX_NR_GENS 4
-#define MAX_NR_TIERS 4
-#define MAX_NR_ZONES 5
-#define MIN_LRU_BATCH 64   /* pages; the kernel's bits per long */
-#define MAX_LRU_BATCH 4096 /* folios; MIN_LRU_BATCH * bits per long */
-#define DEF_PRIORITY 12
-#define SWAP_CLUSTER_MAX 32
-#define LRU_ADD_BATCH 31 /* entries of a per-CPU batch; its 31st entry drains it */
-#define MAX_SWAPPINESS 200
-#define SWAPPINESS_ANON_ONLY 201
-#define BLOOM_BITS 32768 /* bits of one filter; two hash functions (facts 2.3) */
-#define RECLAIM_MAX_NODES 8
-
-enum lru_list {
-    LRU_INACTIVE_ANON,
-    LRU_ACTIVE_ANON,
-    LRU_INACTIVE_FILE,
-    LRU_ACTIVE_FILE,
-    LRU_UNEVICTABLE,
-    NR_LRU_LISTS
-};
-
-static inline enum lru_list lru_list_of(enum lru_type type, bool active)
-{
-    return (enum lru_list)(2 * (unsigned)type + (active ? 1u : 0u));
-}
-
-/* Iteration state over the address spaces of a memcg, and the two Bloom filters (facts 2.2). */
-struct mm_state {
-    uint64_t seq;           /* the walk that was finished last */
-    struct list_node *head; /* where the current iteration stands; NULL: not begun */
-    struct list_node *tail; /* where the previous iteration ended; NULL: never ran */
-    uint64_t *filters[2];   /* by seq mod 2; NULL while no process maps anything */
-    bool filter_used[2];    /* false: the test says yes and updates do nothing (2.3) */
-    uint64_t stats[4];      /* leaf total, leaf young, non-leaf found, non-leaf added */
-};
-
-struct lruvec {
-    /* Fixed at creation. */
-    struct reclaim *reclaim;
-    struct memcg *memcg;
-    unsigned node;
-
-    /* Read-mostly: written by aging, eviction (min_seq) and the switch. */
-    _Atomic uint64_t max_seq;
-    _Atomic uint64_t min_seq[LRU_TYPES];
-    _Atomic uint64_t timestamps[MAX_NR_GENS]; /* birth of each generation, ns */
-    _Atomic bool enabled;
-
-    /* Memcg LRU of the node (memcg_lru.c). */
-    uint8_t memcg_gen;
-    _Atomic uint8_t memcg_seg; /* written under the memcg LRU's lock, reclaim reads it without */
-    bool memcg_linked;
-    struct list_node memcg_list;
-
-    /* Written at each add and delete: away from what reclaim of other memcgs reads (row 35). */
-    _Alignas(64) struct list_node folios[MAX_NR_GENS][LRU_TYPES][MAX_NR_ZONES];
-    /* RANK_LRU; taken in shared caches alone, see lruvec_lock. Waiters write it, so it lies with
-     * what it guards. */
-    struct lock_spin lock;
-    _Atomic long nr_pages[MAX_NR_GENS][LRU_TYPES][MAX_NR_ZONES];
-    struct list_node lists[NR_LRU_LISTS]; /* classic; [LRU_UNEVICTABLE] for both */
-    _Atomic long lru_size[MAX_NR_ZONES][NR_LRU_LISTS];
-
-    /* The refault-rate controller (tier.c). */
-    unsigned long avg_refaulted[LRU_TYPES][MAX_NR_TIERS];
-    unsigned long avg_total[LRU_TYPES][MAX_NR_TIERS];
-    unsigned long protected_pages[LRU_TYPES][MAX_NR_TIERS];
-
-    /* Lockless counters in the kernel: on lines of their own (document 000). */
-    _Alignas(64) _Atomic unsigned long evicted[LRU_TYPES][MAX_NR_TIERS];
-    _Alignas(64) _Atomic unsigned long refaulted[LRU_TYPES][MAX_NR_TIERS];
-
-    /* Classic LRU (classic.c). */
-    _Alignas(64) _Atomic uint64_t nonresident_age;
-    long refaults[LRU_TYPES]; /* flushed WORKINGSET_ACTIVATE at the end of the last reclaim */
-    uint64_t cost[LRU_TYPES];
-    long cost_last_io[LRU_TYPES];
-    long cost_last_rotated[LRU_TYPES];
-
-    struct mm_state mm_state;
-    unsigned long deferred_shadow_nodes; /* of the shadow-node shrinker (13.3) */
-};
+/* struct lruvec itself, in the order that this build was given. */
+#if MGLRU_LAYOUT == MGLRU_LAYOUT_BEFORE
+#include "reclaim/lruvec_before.h"
+#elif MGLRU_LAYOUT == MGLRU_LAYOUT_AFTER
+#include "reclaim/lruvec_after.h"
+#else
+#include "reclaim/lruvec_ours.h"
+#endif
 
 /* Per memcg: its lruvecs and the address spaces of its processes. */
 struct memcg_reclaim {

@@ -19,7 +19,7 @@ awk '/^struct lruvec \{/ { inside = 1 }
      inside && /bool enabled;/ { print "    _Atomic unsigned long refaulted[LRU_TYPES][MAX_NR_TIERS];"
                                  moved = 1 }
      /^};/ { inside = 0 }
-     END { exit !moved }' "$root/src/reclaim/lruvec.h" >"$folder/reclaim/lruvec.h" || exit 99
+     END { exit !moved }' "$root/src/reclaim/lruvec_ours.h" >"$folder/reclaim/lruvec_ours.h" || exit 99
 "$@" -std=gnu17 -g -D_GNU_SOURCE -I"$folder" -I"$root/src" -I"$root/include" \
     -c "$root/tests/linewise/own/own.c" -o "$folder/own.o" || exit 99
 "$linewise" check "$folder/own.o" lruvec --classes "$conf" --lock "$lock" >"$folder/out"
