@@ -64,8 +64,13 @@ int sync_map(struct data_map *map, uint64_t first, uint64_t last)
                                 .waits = true};
     int error;
     lock_mutex_acquire(&map->sync);
+    uint32_t errors = atomic_load_relaxed(&map->mapping->errors);
     flush_map(map, &range, &error);
     flush_wait(map);
+    /* Another flusher had pages of the range on their way, and they are dirty again. The flight's
+     * end orders this load after its count (end_run). */
+    if (!error && errors != atomic_load_relaxed(&map->mapping->errors))
+        error = MGLRU_EIO;
     if (!error) {
         bool lost = begin_sync(map);
         error = mglru_store_sync(map->store);

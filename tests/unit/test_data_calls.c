@@ -287,6 +287,30 @@ static void a_failed_sync_makes_pages_dirty_again(void **state)
     bench_end(&b);
 }
 
+static void flush_all(void *argument)
+{
+    const struct bench *b = argument;
+    assert_int_equal(flush_some(cache_data(b->cache), 64, UINT64_MAX), 0);
+}
+
+/* A flusher has the page on its way when the sync begins, and the store refuses it. */
+static void a_sync_notices_what_a_flusher_could_not_write(void **state)
+{
+    struct os_thread *flusher;
+    os_use(os_sim(1));
+    struct bench b = bench_make(0);
+    put(&b, 0, "abc");
+    set_faults(
+        &b, (struct mglru_store_faulty_options){.write_error_ppm = 1000000, .delay_ppm = 1000000});
+    assert_int_equal(os_thread_start(flush_all, &b, &flusher), MGLRU_OK);
+    while (atomic_load_relaxed(&cache_data(b.cache)->dirty_pages))
+        os_thread_yield();
+    assert_int_equal(mglru_sync_all(b.cache), MGLRU_EIO);
+    os_thread_join(flusher);
+    bench_end(&b);
+    os_use(NULL);
+}
+
 static void what_left_before_a_failed_sync_is_lost_for_ever(void **state)
 {
     struct bench b = bench_make(0);
@@ -450,6 +474,7 @@ int main(void)
         cmocka_unit_test(a_page_has_room_for_its_readers_and_no_more),
         cmocka_unit_test(an_error_is_told_to_each_file_once),
         cmocka_unit_test(a_failed_sync_makes_pages_dirty_again),
+        cmocka_unit_test(a_sync_notices_what_a_flusher_could_not_write),
         cmocka_unit_test(what_left_before_a_failed_sync_is_lost_for_ever),
         cmocka_unit_test(a_read_that_failed_leaves_no_page),
         cmocka_unit_test(a_purgeable_page_vanishes_when_unpinned),
