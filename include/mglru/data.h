@@ -188,7 +188,9 @@ MGLRU_API int mglru_sync_all(struct mglru_cache *cache);
 /*
  * Sets the mapping's size; pages beyond it are dropped, pinned ones become their pinners' own. The
  * store is cut as well. Not at the same time as writes beyond the new end. Blocks for the store.
- * MGLRU_EIO and other errors of the store: the cache was cut, the store may not be.
+ * MGLRU_EIO and other errors of the store: the cache was cut, the store may not be. Then each sync,
+ * and each call that would change the last page or make the mapping grow, cuts the store before
+ * anything else, and fails with its error when it cannot.
  */
 MGLRU_API int mglru_truncate(struct mglru_mapping *mapping, uint64_t bytes);
 

@@ -4,18 +4,24 @@
 
 #include <string.h>
 
+void page_zero_from(const struct data *data, const struct folio *folio, uint64_t end)
+{
+    uint64_t start = folio->index << data->frame_shift, frame = UINT64_C(1) << data->frame_shift;
+    uint64_t from = end > start ? end - start : 0; /* before it: the page was cut meanwhile */
+    if (from < frame)
+        memset((char *)folio_data(data, folio) + from, 0, (size_t)(frame - from));
+}
+
 /* Bytes of the page at @bytes that lie beyond it become zeros, if the page is there. */
 static void zero_tail(struct data_map *map, uint64_t bytes)
 {
     struct data *data = map->data;
-    uint64_t page = bytes >> data->frame_shift;
-    size_t frame = (size_t)1 << data->frame_shift, offset = (size_t)(bytes & (frame - 1));
     for (;;) {
         uint64_t seen;
         struct folio *folio;
-        enum hold_result result = page_hold(map, page, true, &folio, &seen);
+        enum hold_result result = page_hold(map, bytes >> data->frame_shift, true, &folio, &seen);
         if (result == HOLD_TAKEN) {
-            memset((char *)folio_data(data, folio) + offset, 0, frame - offset);
+            page_zero_from(data, folio, bytes);
             hold_end_write(data, folio);
             return;
         }
@@ -25,34 +31,64 @@ static void zero_tail(struct data_map *map, uint64_t bytes)
     }
 }
 
+/* Sets the size of the mapping. Who brings its last page from now on sees that the store is longer
+ * (map_end); who was bringing it before has it when its tail is zeroed. */
+static void cut_cache(struct data_map *map, uint64_t bytes)
+{
+    unsigned shift = map->data->frame_shift;
+    uint64_t frame = UINT64_C(1) << shift;
+    map_lock(map);
+    uint64_t before = atomic_load_relaxed(&map->bytes);
+    if (bytes < before && map->store)
+        atomic_store_relaxed(&map->uncut, true);
+    atomic_store_release(&map->bytes, bytes); /* pairs with readable */
+    if (!bytes)
+        map->failed = map->lost = false;
+    map_unlock(map);
+    if (bytes >= before)
+        return;
+    page_cut(map, (bytes + frame - 1) >> shift, UINT64_MAX >> shift, false);
+    if (bytes & (frame - 1))
+        zero_tail(map, bytes);
+}
+
+/* Cuts the store to the size of the mapping, or makes it as long. */
+static int cut_store(struct data_map *map, uint64_t bytes)
+{
+    int error = map->store ? mglru_store_truncate(map->store, bytes) : MGLRU_OK;
+    if (!error)
+        atomic_store_release(&map->uncut, false); /* pairs with map_end */
+    return error;
+}
+
 int mglru_truncate(struct mglru_mapping *mapping, uint64_t bytes)
 {
     struct data_map *map = mapping_map(mapping);
     if (!map)
         return MGLRU_EINVAL;
-    struct data *data = map->data;
     const struct mglru_store_caps *caps = map->store ? mglru_store_caps(map->store) : NULL;
     if (caps && caps->read_only)
         return MGLRU_EPERM;
     if (bytes > (caps ? caps->size_max : MGLRU_STORE_BYTES_MAX))
         return MGLRU_ENOSPC;
-    uint64_t frame = UINT64_C(1) << data->frame_shift;
-    map_lock(map);
-    uint64_t before = atomic_load_relaxed(&map->bytes);
-    atomic_store_release(&map->bytes, bytes); /* pairs with readable */
-    if (!bytes)
-        map->failed = map->lost = false;
-    map_unlock(map);
-    if (bytes < before) {
-        page_cut(map, (bytes + frame - 1) >> data->frame_shift, UINT64_MAX >> data->frame_shift,
-                 false);
-        if (bytes & (frame - 1))
-            zero_tail(map, bytes);
-    }
+    int error = bytes > atomic_load_relaxed(&map->bytes) ? cut_again(map) : MGLRU_OK;
+    if (error)
+        return error;
+    cut_cache(map, bytes);
     flush_wait(map); /* writes in flight must not make the store longer again */
-    int error = map->store ? mglru_store_truncate(map->store, bytes) : MGLRU_OK;
-    if (bytes < before && bytes & (frame - 1))
-        zero_tail(map, bytes); /* a reader may have brought the page from the longer store */
+    return cut_store(map, bytes);
+}
+
+int cut_again(struct data_map *map)
+{
+    if (MGLRU_LIKELY(!atomic_load_relaxed(&map->uncut)))
+        return MGLRU_OK;
+    /* Whoever would make the mapping grow comes here first: its size stays. */
+    uint64_t bytes = atomic_load_relaxed(&map->bytes), shift = map->data->frame_shift;
+    hole_begin(map, (bytes >> shift) + 1, UINT64_MAX);
+    /* Another may have been faster, and have made it grow. */
+    int error = atomic_load_relaxed(&map->uncut) ? cut_store(map, bytes) : MGLRU_OK;
+    hole_end(map);
     return error;
 }
 

@@ -20,6 +20,8 @@
  *   frames used = folios in slots + orphans (cut while somebody held them)
  *   charged pages of memcgs = frames used + prepaid stock
  *   dirty bits of a leaf = FOLIO_DIRTY of the folios in its slots
+ * A mapping that is uncut has no page that lies beyond its end as a whole, and the last one's bytes
+ * beyond it are zeros, whatever the store says.
  *
  * Order of locks: control > mapping > shadow leaves; an lru lock is never held with these. Nothing
  * sleeps, and no store is called, under any of them or under a CPU claim.
@@ -82,6 +84,7 @@ struct data_map {
     struct mglru_store *store; /* NULL: purgeable */
     _Atomic(struct data_table *) table;
     _Atomic uint64_t bytes; /* readable size; grows under the lock */
+    _Atomic bool uncut;     /* the store may be longer: it refused a truncation */
     /* Under the lock. */
     _Alignas(64) struct lock_spin lock; /* RANK_MAPPING */
     uint64_t leaf_count;
@@ -282,6 +285,17 @@ void page_discard(struct data *data, struct folio *folio);
 /* The last reference went. Under a claim / with a claim of its own. */
 void page_dispose(struct data *data, struct folio *folio);
 void page_dispose_claiming(struct data *data, struct folio *folio);
+/* Where what a store says of a page that stands in its slot ends, and zeros begin. */
+static inline uint64_t map_end(const struct data_map *map)
+{
+    /* Acquire: pairs with cut_store; a read of the store that follows finds it cut. */
+    return atomic_load_acquire(&map->uncut) ? atomic_load_relaxed(&map->bytes) : UINT64_MAX;
+}
+/* Its writer zeroes the bytes of a page beyond @end. */
+void page_zero_from(const struct data *data, const struct folio *folio, uint64_t end);
+/* Cuts the store of a mapping that is uncut: before the last page or one beyond is written, before
+ * the mapping grows, and for a sync. The error of the store. No lock or claim. */
+int cut_again(struct data_map *map);
 /* Makes first .. last a hole, into which no page comes; waits for other holes. Ends it. Waits for
  * the end of the hole in which a page was refused. No lock or claim. */
 void hole_begin(struct data_map *map, uint64_t first, uint64_t last);

@@ -107,12 +107,17 @@ static int fill(struct data_map *map, uint64_t first, struct folio **folios, uin
     struct data *data = map->data;
     size_t frame = (size_t)1 << data->frame_shift;
     struct mglru_store_vec vec[FLUSH_PAGES];
+    uint64_t end = map_end(map);
     for (uint32_t i = 0; i < count; i++) {
         vec[i] = (struct mglru_store_vec){folio_data(data, folios[i]), frame};
         if (!map->store)
             memset(vec[i].frame, 0, frame);
     }
-    return map->store ? mglru_store_read(map->store, first << data->frame_shift, vec, count) : 0;
+    int error =
+        map->store ? mglru_store_read(map->store, first << data->frame_shift, vec, count) : 0;
+    for (uint32_t i = 0; i < count && end != UINT64_MAX; i++)
+        page_zero_from(data, folios[i], end);
+    return error;
 }
 
 /* Ends the fill of pages that the caller does not keep. */
@@ -322,6 +327,11 @@ int page_hold_write(struct mglru_file *file, uint64_t page, bool overwrite, stru
 {
     struct data_map *map = mapping_map(file->mapping);
     struct data *data = map->data;
+    if ((page + 1) << data->frame_shift > map_end(map)) {
+        int error = cut_again(map);
+        if (error)
+            return error;
+    }
     for (;;) {
         uint64_t seen;
         struct folio *folio;

@@ -19,6 +19,7 @@ struct asked {
     struct mglru_store_vec vec;
     struct data_map *map;
     struct folio *folio;
+    uint64_t end; /* map_end when it was asked for */
     _Atomic uint32_t done;
 };
 
@@ -41,6 +42,7 @@ static void finish(struct batch *batch)
     for (unsigned i = 0; i < batch->count; i++) {
         struct asked *asked = &batch->asked[i];
         mglru_store_wait(asked->map->store, (const uint32_t *)(const void *)&asked->done, 0);
+        page_zero_from(asked->map->data, asked->folio, asked->end);
         if (asked->request.error)
             page_discard(asked->map->data, asked->folio);
         hold_end_write(asked->map->data, asked->folio);
@@ -66,6 +68,7 @@ static bool ask(struct batch *batch, struct mglru_file *file, uint64_t page)
     memset(asked, 0, sizeof(*asked));
     asked->map = map;
     asked->folio = folio;
+    asked->end = map_end(map);
     asked->vec.frame = folio_data(data, folio);
     asked->vec.bytes = (size_t)1 << data->frame_shift;
     asked->request.op = MGLRU_STORE_READ;

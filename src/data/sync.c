@@ -71,6 +71,8 @@ int sync_map(struct data_map *map, uint64_t first, uint64_t last)
      * end orders this load after its count (end_run). */
     if (!error && errors != atomic_load_relaxed(&map->mapping->errors))
         error = MGLRU_EIO;
+    if (!error)
+        error = cut_again(map);
     if (!error) {
         bool lost = begin_sync(map);
         error = mglru_store_sync(map->store);

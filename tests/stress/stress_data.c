@@ -57,7 +57,6 @@ struct slot {
     struct mglru_mapping *mapping; /* NULL: it could not be made */
     struct mglru_file *files[MEMCGS];
     uint64_t generation;
-    bool doubtful; /* a truncation failed: beyond the end the store may hold anything it ever had */
     struct page_state pages[PAGES];
 };
 
@@ -251,7 +250,6 @@ static void slot_make(struct slot *slot, uint64_t seed)
     struct mglru_store_faulty_options faults = faults_of(seed);
     struct mglru_store_memory_options memory = {.size = sizeof(memory), .size_max = 1 << 24};
     slot->generation++;
-    slot->doubtful = false;
     for (unsigned page = 0; page < PAGES; page++) {
         struct page_state *state = &slot->pages[page];
         atomic_store_relaxed(&state->started, 1);
@@ -482,10 +480,9 @@ static void do_zeros(struct op *op)
     expect(error);
     if (cut && seeded_below(op->random, 4))
         expect(mglru_truncate(op->slot->mapping, PAGES * PAGE));
-    /* After an error the store may have what was there before, however old. */
-    op->slot->doubtful |= error && cut;
+    /* After a punch that failed the store may have what was there before, however old. */
     for (uint64_t page = first; page <= last; page++)
-        page_commit(op->slot, page, error || op->slot->doubtful ? 0 : versions[page]);
+        page_commit(op->slot, page, error && !cut ? 0 : versions[page]);
     gate_open(&op->slot->writers);
 }
 

@@ -147,6 +147,38 @@ static void a_truncated_tail_reads_as_zeros(void **state)
     bench_end(&b);
 }
 
+/* What the store still has beyond the end never shows, and it is cut before the mapping grows. */
+static void a_truncation_that_the_store_refused_holds(void **state)
+{
+    struct bench b = bench_make(0);
+    char buffer[8];
+    size_t done;
+    put(&b, 0, "abcdefgh");
+    put(&b, 5 * PAGE, "ijkl");
+    forget(&b);
+    set_faults(&b, (struct mglru_store_faulty_options){.discard_error_ppm = 1000000});
+    assert_int_equal(mglru_truncate(b.mapping, 3), MGLRU_EIO);
+    assert_int_equal(mglru_data_mapping_bytes(b.mapping), 3);
+    expect(&b, 0, "abc", 3); /* brings the page from the longer store */
+    assert_int_equal(mglru_write(b.file, 5, "x", 1, &done), MGLRU_EIO);
+    assert_int_equal(mglru_write(b.file, 6 * PAGE, "x", 1, &done), MGLRU_EIO);
+    assert_int_equal(mglru_truncate(b.mapping, 6 * PAGE), MGLRU_EIO);
+    assert_int_equal(mglru_sync(b.file, 0, 0), MGLRU_EIO);
+    assert_int_equal(mglru_data_mapping_bytes(b.mapping), 3);
+    set_faults(&b, (struct mglru_store_faulty_options){0});
+    put(&b, 5, "x");
+    assert_int_equal(mglru_read(b.file, 0, buffer, sizeof(buffer), &done), MGLRU_OK);
+    assert_int_equal(done, 6);
+    assert_memory_equal(buffer, "abc\0\0x", 6);
+    put(&b, 6 * PAGE, "y");
+    for (int turn = 0; turn < 2; turn++) {
+        expect(&b, 6, "", 2);
+        expect(&b, 5 * PAGE, "", 4);
+        forget(&b);
+    }
+    bench_end(&b);
+}
+
 static void a_punch_zeroes_parts_and_whole_pages(void **state)
 {
     struct bench b = bench_make(0);
@@ -465,6 +497,7 @@ int main(void)
         cmocka_unit_test(reads_end_at_the_size),
         cmocka_unit_test(writes_grow_the_mapping_and_leave_zeros),
         cmocka_unit_test(a_truncated_tail_reads_as_zeros),
+        cmocka_unit_test(a_truncation_that_the_store_refused_holds),
         cmocka_unit_test(a_punch_zeroes_parts_and_whole_pages),
         cmocka_unit_test(drops_take_clean_pages_that_nobody_uses),
         cmocka_unit_test(peeks_find_only_what_is_there),
