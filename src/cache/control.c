@@ -438,8 +438,8 @@ static int write_global_swappiness(struct mglru_cache *cache, const char *text)
     unsigned value;
     if (control_parse_uint(text, &value) || value > MAX_SWAPPINESS)
         return MGLRU_EINVAL;
-    struct memcg *root = cache->tree->root;
-    for (struct memcg *memcg = root; memcg; memcg = memcg_next(root, memcg))
+    struct memcg *memcg = NULL;
+    while ((memcg = memcg_iter_next(cache->tree->root, memcg, NULL)))
         atomic_store_relaxed(&memcg->swappiness, (uint8_t)value);
     return 0;
 }
@@ -513,8 +513,8 @@ static int stat_value(struct mglru_memcg *user, const char *name, uint64_t *valu
     const struct memcg_stat_line *line = memcg_stat_line_find(name);
     *value = 0;
     if (strcmp(name, "aged") == 0) {
-        struct memcg *root = user->memcg;
-        for (struct memcg *memcg = root; memcg; memcg = memcg_next(root, memcg))
+        struct memcg *memcg = NULL;
+        while ((memcg = memcg_iter_next(user->memcg, memcg, NULL)))
             *value += memcg_aged(memcg_user(memcg));
         return 0;
     }

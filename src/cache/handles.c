@@ -317,9 +317,13 @@ struct mglru_memcg *mglru_memcg_next(struct mglru_cache *cache, struct mglru_mem
 {
     struct memcg *root = cache->tree->root;
     cache_enter(cache);
-    struct memcg *memcg = memcg_next(root, user ? user->memcg : NULL);
-    while (memcg && !memcg_online(memcg))
-        memcg = memcg_next(root, memcg);
+    struct memcg *memcg = user ? user->memcg : NULL;
+    if (memcg)
+        memcg_get(memcg); /* the walk gives it back */
+    do {
+        memcg = memcg_iter_next(root, memcg, NULL);
+    } while (memcg && !memcg_online(memcg));
+    memcg_iter_break(memcg); /* online: the lock of control calls keeps it */
     struct mglru_memcg *next = memcg ? memcg_user(memcg) : NULL;
     cache_leave(cache);
     return next;

@@ -91,8 +91,8 @@ static void add_lruvec(const struct lruvec *lruvec, struct text *text, bool full
 
 void lru_gen_read(struct mglru_cache *cache, struct text *text, bool full)
 {
-    struct memcg *root = cache->tree->root;
-    for (struct memcg *memcg = root; memcg; memcg = memcg_next(root, memcg)) {
+    struct memcg *memcg = NULL;
+    while ((memcg = memcg_iter_next(cache->tree->root, memcg, NULL))) {
         unsigned id = atomic_load_relaxed(&memcg->id);
         /* Newer kernels print the id without padding. */
         text_add(text, cache->model->anon_only ? "memcg %u %s\n" : "memcg %5u %s\n", id,
