@@ -7,6 +7,9 @@
  * Of a memcg: memory.current, .peak, .min, .low, .high, .max, .reclaim, .events, .events.local,
  *   .oom.group, .stat, .numa_stat, memory.swap.current, .high, .max, .peak, .events; swappiness.
  * Of the cache: lru_gen, lru_gen_full, enabled, min_ttl_ms, swappiness, stat_refresh.
+ *
+ * A live cache, one with frames, can open a control socket, over which other processes read and
+ * write the same files while it works: `mglru ctl`, `mglru top`, or any program (docs/control.md).
  */
 #ifndef MGLRU_CONTROL_H
 #define MGLRU_CONTROL_H
@@ -56,6 +59,30 @@ MGLRU_API int mglru_memcg_stat(struct mglru_memcg *memcg, const char *name, uint
 
 /* The @i-th name that mglru_memcg_stat knows, in the order of memory.stat; NULL past the last. */
 MGLRU_API const char *mglru_stat_name(size_t i);
+
+/* --- the control socket --------------------------------------------------------------------- */
+
+struct mglru_control; /* a control socket of one cache, and the thread that serves it */
+
+/*
+ * Listens at @path in the file system for clients that control @cache: they read and write its
+ * files, list, make and remove memcgs. Off unless called. The socket has mode 0600, and clients of
+ * other users than the process's own and root are turned away. A socket that a dead process left
+ * at @path is replaced. The caller owns *out and closes it before it destroys the cache.
+ * What a client does takes effect between the program's own control calls, as one of them. A client
+ * cannot remove a memcg that has open files or whose handle the program got from
+ * mglru_memcg_create or mglru_memcg_find; a handle from mglru_memcg_next alone is safe until the
+ * walk goes on, so a program that keeps handles finds them by their paths.
+ * MGLRU_ENOTSUP: a cache without frames; MGLRU_EBUSY: another process listens there; MGLRU_EEXIST:
+ * something else is there; MGLRU_EINVAL: the path is empty or too long for a socket (107 bytes);
+ * MGLRU_ENOENT, MGLRU_EPERM, MGLRU_EIO, MGLRU_ENOMEM; MGLRU_EAGAIN: no thread could be started.
+ */
+MGLRU_API int mglru_control_open(struct mglru_cache *cache, const char *path,
+                                 struct mglru_control **out);
+
+/* Hangs up on all clients, waits for the command under way, and removes the socket. NULL is
+ * allowed. */
+MGLRU_API void mglru_control_close(struct mglru_control *control);
 
 #ifdef __cplusplus
 }

@@ -260,6 +260,7 @@ void mglru_cache_destroy(struct mglru_cache *cache)
     if (!cache)
         return;
     struct list_node *pos, *tmp;
+    MGLRU_CHECK(!atomic_load_relaxed(&cache->controls)); /* mglru_control_close first */
     if (cache->shared.stop)
         cache->shared.stop(cache->shared.data);
     /* Folios and leaves go with their pools; page tables point into them and go first. */
@@ -489,13 +490,10 @@ static void add_counts(struct mglru_counts *sum, const struct mglru_counts *coun
     sum->pages_read += counts->pages_read;
 }
 
-void mglru_memcg_counts(const struct mglru_memcg *user, bool recursive, struct mglru_counts *out)
+void cache_memcg_counts(const struct mglru_memcg *user, struct mglru_counts *out)
 {
-    own_counts(user, out);
-    if (!recursive)
-        return;
     struct memcg *root = user->memcg, *memcg = NULL;
-    cache_enter(user->cache);
+    own_counts(user, out);
     /* With references: a dying memcg goes with its last page, whoever takes that. */
     while ((memcg = memcg_iter_next(root, memcg, NULL))) {
         struct mglru_counts counts;
@@ -504,6 +502,16 @@ void mglru_memcg_counts(const struct mglru_memcg *user, bool recursive, struct m
         own_counts(memcg_user(memcg), &counts);
         add_counts(out, &counts);
     }
+}
+
+void mglru_memcg_counts(const struct mglru_memcg *user, bool recursive, struct mglru_counts *out)
+{
+    if (!recursive) {
+        own_counts(user, out);
+        return;
+    }
+    cache_enter(user->cache);
+    cache_memcg_counts(user, out);
     cache_leave(user->cache);
 }
 

@@ -16,6 +16,7 @@
 
 #include "cache/index.h"
 #include "cache/slab.h"
+#include "cache/text.h"
 #include "memcg/charge.h"
 #include "memcg/memcg.h"
 #include "memcg/stat.h"
@@ -85,6 +86,8 @@ struct mglru_memcg {
     struct list_node files;    /* struct mglru_file, by memcg_link */
     unsigned files_charged;
     int64_t lookup_bytes; /* of names and inodes, part of kernel_bytes */
+    bool known;           /* the program has its handle: mglru_memcg_create or _find gave it */
+    unsigned walks;       /* of the program that stand here: mglru_memcg_next */
 };
 
 struct mglru_mapping {
@@ -190,7 +193,8 @@ struct mglru_cache {
     struct list_node dirty_leaves; /* index_leaf.dirty_link, oldest first */
     struct list_node writeback_leaves;
     uint64_t next_dirty_look_ns;
-    _Atomic bool stopped; /* by any thread: mglru_cache_stop */
+    _Atomic bool stopped;      /* by any thread: mglru_cache_stop */
+    _Atomic uint32_t controls; /* control sockets (control/) that are open */
 };
 
 /* Looked at wherever a call may take long. A store seen late only means some more work. */
@@ -335,6 +339,32 @@ int cache_mapping_create(struct mglru_cache *cache, const struct cache_mapping_w
 
 /* Creates the public side of a memcg of the tree. */
 int cache_memcg_attach(struct mglru_cache *cache, struct memcg *memcg);
+
+/* Counts of a memcg and what is below it; between cache_enter and cache_leave. */
+void cache_memcg_counts(const struct mglru_memcg *memcg, struct mglru_counts *out);
+/* Generations created in the memcg and below it; as above (control.c). */
+uint64_t cache_memcg_aged(const struct mglru_memcg *memcg);
+
+/* --- calls by path: found and used in one step, so that nobody removes the memcg between ---- */
+
+/* A control file: of the memcg at @path, or of the cache where @path is NULL. */
+struct cache_file_name {
+    const char *path;
+    const char *name;
+};
+/* As mglru_memcg_read and mglru_cache_read; @text says what did not fit (control.c). */
+int cache_file_read(struct mglru_cache *cache, const struct cache_file_name *file,
+                    struct text *text);
+/* As mglru_memcg_write and mglru_cache_write (control.c). */
+int cache_file_write(struct mglru_cache *cache, const struct cache_file_name *file,
+                     const char *bytes, size_t length);
+/* As mkdir(2) of a memcg: MGLRU_EEXIST, MGLRU_ENOENT: no parent; else as mglru_memcg_create. */
+int cache_memcg_mkdir(struct mglru_cache *cache, const char *path);
+/* As rmdir(2). MGLRU_EBUSY: it has children or open files, or the program has its handle. */
+int cache_memcg_rmdir(struct mglru_cache *cache, const char *path);
+/* One line a live memcg, parents before children, below a line of the names of the columns
+ * (list.c). */
+void cache_memcg_list(struct mglru_cache *cache, struct text *text);
 
 /* --- verify.c ------------------------------------------------------------------------------- */
 

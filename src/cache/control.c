@@ -18,17 +18,6 @@
 /* Longest text that a control file takes (the kernel: one page). */
 #define CONTROL_BYTES 4096
 
-void text_add(struct text *text, const char *format, ...)
-{
-    va_list args;
-    size_t room = text->length < text->capacity ? text->capacity - text->length : 0;
-    va_start(args, format);
-    int n = vsnprintf(room ? text->buffer + text->length : NULL, room, format, args);
-    va_end(args);
-    if (n > 0)
-        text->length += (size_t)n;
-}
-
 /* --- reading -------------------------------------------------------------------------------- */
 
 static void add_bytes(struct text *text, const struct mglru_cache *cache, long pages)
@@ -38,10 +27,8 @@ static void add_bytes(struct text *text, const struct mglru_cache *cache, long p
 
 static void add_limit(struct text *text, const struct mglru_cache *cache, long pages)
 {
-    if (pages >= PAGE_COUNTER_MAX)
-        text_add(text, "max\n");
-    else
-        add_bytes(text, cache, pages);
+    text_add_limit(text, cache, pages);
+    text_add(text, "\n");
 }
 
 static void read_current(struct mglru_memcg *user, struct text *text)
@@ -388,7 +375,7 @@ static bool root_lacks(const char *name)
            strcmp(name, "memory.numa_stat") != 0 && strcmp(name, "memory.reclaim") != 0;
 }
 
-int mglru_memcg_write(struct mglru_memcg *user, const char *name, const char *text, size_t length)
+static int memcg_write(struct mglru_memcg *user, const char *name, const char *text, size_t length)
 {
     char copy[CONTROL_BYTES];
     const struct control_file *file = find_file(name);
@@ -397,10 +384,13 @@ int mglru_memcg_write(struct mglru_memcg *user, const char *name, const char *te
     if (!file->write)
         return MGLRU_EPERM;
     int error = copy_text(text, length, copy);
-    if (error)
-        return error;
+    return error ? error : file->write(user, copy);
+}
+
+int mglru_memcg_write(struct mglru_memcg *user, const char *name, const char *text, size_t length)
+{
     cache_enter(user->cache);
-    error = file->write(user, copy);
+    int error = memcg_write(user, name, text, length);
     cache_leave(user->cache);
     return error;
 }
@@ -414,21 +404,27 @@ static int finish_read(const struct text *text, size_t *length)
     return text->length < text->capacity ? 0 : MGLRU_EOVERFLOW;
 }
 
-int mglru_memcg_read(struct mglru_memcg *user, const char *name, char *buffer, size_t capacity,
-                     size_t *length)
+static int memcg_read(struct mglru_memcg *user, const char *name, struct text *text)
 {
-    struct text text = {.buffer = buffer, .capacity = capacity};
     const struct control_file *file = find_file(name);
     if (!file || (memcg_is_root(user->memcg) && root_lacks(name)))
         return MGLRU_ENOENT;
     if (!file->read)
         return MGLRU_EPERM;
+    file->read(user, text);
+    return 0;
+}
+
+int mglru_memcg_read(struct mglru_memcg *user, const char *name, char *buffer, size_t capacity,
+                     size_t *length)
+{
+    struct text text = {.buffer = buffer, .capacity = capacity};
     if (capacity)
         buffer[0] = '\0';
     cache_enter(user->cache);
-    file->read(user, &text);
+    int error = memcg_read(user, name, &text);
     cache_leave(user->cache);
-    return finish_read(&text, length);
+    return error ? error : finish_read(&text, length);
 }
 
 /* --- files of the cache --------------------------------------------------------------------- */
@@ -500,6 +496,34 @@ int mglru_cache_read(struct mglru_cache *cache, const char *name, char *buffer, 
     return error ? error : finish_read(&text, length);
 }
 
+/* --- by path -------------------------------------------------------------------------------- */
+
+int cache_file_read(struct mglru_cache *cache, const struct cache_file_name *file,
+                    struct text *text)
+{
+    struct memcg *memcg;
+    cache_enter(cache);
+    int error = file->path ? memcg_find(cache->tree, file->path, &memcg) : 0;
+    if (!error)
+        error = file->path ? memcg_read(memcg_user(memcg), file->name, text)
+                           : cache_read(cache, file->name, text);
+    cache_leave(cache);
+    return error;
+}
+
+int cache_file_write(struct mglru_cache *cache, const struct cache_file_name *file,
+                     const char *bytes, size_t length)
+{
+    struct memcg *memcg;
+    cache_enter(cache);
+    int error = file->path ? memcg_find(cache->tree, file->path, &memcg) : 0;
+    if (!error)
+        error = file->path ? memcg_write(memcg_user(memcg), file->name, bytes, length)
+                           : cache_write(cache, file->name, bytes, length);
+    cache_leave(cache);
+    return error;
+}
+
 /* --- statistics by name --------------------------------------------------------------------- */
 
 /* Generations created, in either kind of cache. */
@@ -508,14 +532,21 @@ static uint64_t memcg_aged(const struct mglru_memcg *user)
     return user->aged + atomic_load_relaxed(&user->shared_aged);
 }
 
+uint64_t cache_memcg_aged(const struct mglru_memcg *user)
+{
+    struct memcg *memcg = NULL;
+    uint64_t sum = 0;
+    while ((memcg = memcg_iter_next(user->memcg, memcg, NULL)))
+        sum += memcg_aged(memcg_user(memcg));
+    return sum;
+}
+
 static int stat_value(struct mglru_memcg *user, const char *name, uint64_t *value)
 {
     const struct memcg_stat_line *line = memcg_stat_line_find(name);
     *value = 0;
     if (strcmp(name, "aged") == 0) {
-        struct memcg *memcg = NULL;
-        while ((memcg = memcg_iter_next(user->memcg, memcg, NULL)))
-            *value += memcg_aged(memcg_user(memcg));
+        *value = cache_memcg_aged(user);
         return 0;
     }
     if (!line)

@@ -4,6 +4,7 @@
  */
 #include "cache/cache.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,6 +90,14 @@ static int create_parts(struct mglru_cache *cache, char *path, struct memcg **ou
     return error;
 }
 
+/* The program gets the handle: from now on the program alone removes the memcg. */
+static struct mglru_memcg *hand_out(const struct memcg *memcg)
+{
+    struct mglru_memcg *user = memcg_user(memcg);
+    user->known = true;
+    return user;
+}
+
 int mglru_memcg_create(struct mglru_cache *cache, const char *path, struct mglru_memcg **out)
 {
     struct memcg *memcg = NULL;
@@ -100,10 +109,10 @@ int mglru_memcg_create(struct mglru_cache *cache, const char *path, struct mglru
         return MGLRU_ENOMEM;
     cache_enter(cache);
     int error = path[1] ? create_parts(cache, copy, &memcg) : memcg_find(cache->tree, path, &memcg);
+    if (!error)
+        *out = hand_out(memcg);
     cache_leave(cache);
     free(copy);
-    if (!error)
-        *out = memcg_user(memcg);
     return error;
 }
 
@@ -114,9 +123,31 @@ int mglru_memcg_find(struct mglru_cache *cache, const char *path, struct mglru_m
     cache_enter(cache);
     int error = memcg_find(cache->tree, path, &memcg);
     if (!error)
-        *out = memcg_user(memcg);
+        *out = hand_out(memcg);
     cache_leave(cache);
     return error;
+}
+
+/* Whether there is a memcg that the one at @path would be a child of. */
+static bool has_parent(struct mglru_cache *cache, const char *path)
+{
+    char parent[MEMCG_PATH_MAX + 1];
+    struct memcg *memcg;
+    size_t length = (size_t)(strrchr(path, '/') - path);
+    snprintf(parent, sizeof(parent), "%.*s", (int)(length ? length : 1), path);
+    return memcg_find(cache->tree, parent, &memcg) == 0;
+}
+
+int cache_memcg_mkdir(struct mglru_cache *cache, const char *path)
+{
+    struct memcg *memcg;
+    bool created;
+    if (!memcg_path_valid(path))
+        return MGLRU_EINVAL;
+    cache_enter(cache);
+    int error = has_parent(cache, path) ? create_one(cache, path, &memcg, &created) : MGLRU_ENOENT;
+    cache_leave(cache);
+    return error || created ? error : MGLRU_EEXIST;
 }
 
 /* --- pages that go ---------------------------------------------------------------------- */
@@ -308,6 +339,20 @@ int mglru_memcg_remove(struct mglru_memcg *user)
     return error;
 }
 
+int cache_memcg_rmdir(struct mglru_cache *cache, const char *path)
+{
+    struct memcg *memcg;
+    cache_enter(cache);
+    int error = memcg_find(cache->tree, path, &memcg);
+    if (!error) {
+        struct mglru_memcg *user = memcg_user(memcg);
+        bool used = user->known || user->walks || !list_empty(&user->files);
+        error = used && !memcg_is_root(memcg) ? MGLRU_EBUSY : remove_memcg(user);
+    }
+    cache_leave(cache);
+    return error;
+}
+
 const char *mglru_memcg_path(const struct mglru_memcg *user)
 {
     return user->memcg->path;
@@ -325,6 +370,10 @@ struct mglru_memcg *mglru_memcg_next(struct mglru_cache *cache, struct mglru_mem
     } while (memcg && !memcg_online(memcg));
     memcg_iter_break(memcg); /* online: the lock of control calls keeps it */
     struct mglru_memcg *next = memcg ? memcg_user(memcg) : NULL;
+    if (user && user->walks)
+        user->walks--;
+    if (next)
+        next->walks++;
     cache_leave(cache);
     return next;
 }

@@ -14,4 +14,8 @@ struct text {
 
 __attribute__((format(printf, 2, 3))) void text_add(struct text *text, const char *format, ...);
 
+struct mglru_cache;
+/* A limit in bytes, "max" where there is none. */
+void text_add_limit(struct text *text, const struct mglru_cache *cache, long pages);
+
 #endif
