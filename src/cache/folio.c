@@ -230,7 +230,7 @@ static int folio_insert(struct mglru_cache *cache, struct mglru_file *file, stru
     for (uint64_t page = first; page < end; page++) {
         struct index_leaf *leaf = index_leaf(index, page);
         uint64_t *slot = leaf_slot(leaf, page);
-        if (slot && slot_is_shadow(*slot) && !*shadow)
+        if (slot && slot_is_shadow(*slot))
             *shadow = *slot >> 1;
         int error = leaf_store(leaf, page, (uintptr_t)folio);
         MGLRU_CHECK(error == 0); /* there is room */
