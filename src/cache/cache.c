@@ -360,7 +360,7 @@ static int access_page(struct mglru_cache *cache, const struct mglru_access *acc
     uint64_t page = access->index + i;
     switch (access->kind) {
     case MGLRU_READ:
-        return cache_read_page(cache, access->file, page, access->count - i);
+        return cache_read_page(cache, access, i);
     case MGLRU_WRITE:
         return cache_write_page(cache, access->file, page);
     case MGLRU_MAP_READ:

@@ -110,7 +110,8 @@ struct readahead {
     uint32_t async_size;  /* reading into its last async_size pages starts the next window */
     unsigned order;       /* folio order of the window */
     unsigned mmap_misses; /* faults that found nothing, less those that did */
-    uint64_t prev_page;   /* last page of the last read */
+    uint64_t batch_end;   /* one past the pages that the call under way has in hand */
+    uint64_t prev_page;   /* last page of the last read call */
     bool has_prev;
 };
 
@@ -281,8 +282,8 @@ const struct reclaim_host *cache_reclaim_host(void);
 
 /* --- fd.c, fault.c: one page access; 1 miss, 0 otherwise, negative: MGLRU_EOOM, _ENOMEM, _EINTR */
 
-int cache_read_page(struct mglru_cache *cache, struct mglru_file *file, uint64_t page,
-                    uint32_t left);
+/* Page @i of a read call. */
+int cache_read_page(struct mglru_cache *cache, const struct mglru_access *access, uint32_t i);
 int cache_write_page(struct mglru_cache *cache, struct mglru_file *file, uint64_t page);
 int cache_map_page(struct mglru_cache *cache, struct mglru_file *file, uint64_t page,
                    enum mglru_access_kind kind);
@@ -296,14 +297,16 @@ int readahead_sync(struct mglru_cache *cache, struct mglru_file *file, uint64_t 
                    uint32_t left);
 /* The same for a fault through a mapping: reads around the page. */
 int readahead_around(struct mglru_cache *cache, struct mglru_file *file, uint64_t page);
-/* A fault through a mapping found @folio: reads on where it is marked. @folio stays. */
-void readahead_mapped(struct mglru_cache *cache, struct mglru_file *file, struct folio *folio);
+/* A fault through a mapping found @page in @folio: reads on where it is marked. @folio stays. */
+void readahead_mapped(struct mglru_cache *cache, struct mglru_file *file, struct folio *folio,
+                      uint64_t page);
 /* Brings one page, no readahead; *@out is its folio, already in the batch of additions. */
 int cache_bring_page(struct mglru_cache *cache, struct mglru_file *file, uint64_t page,
                      bool in_fault, struct folio **out);
-/* The reader reached a folio marked READAHEAD. */
+/* A reader that wants @left pages from @page on reached @folio, which is marked READAHEAD: brings
+ * the next window. @page is the folio's first for a read, the faulting one for a fault. */
 void readahead_async(struct mglru_cache *cache, struct mglru_file *file, struct folio *folio,
-                     uint32_t left);
+                     uint64_t page, uint32_t left);
 
 /* --- writeback.c ---------------------------------------------------------------------------- */
 

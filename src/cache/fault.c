@@ -76,7 +76,7 @@ int cache_map_page(struct mglru_cache *cache, struct mglru_file *file, uint64_t 
             return error;
         memcg_stat_add(user->memcg, 0, 0, MEMCG_PGMAJFAULT, 1);
     } else if (cache->readahead_pages) {
-        readahead_mapped(cache, file, slot_folio(index_get(&file->mapping->index, page)));
+        readahead_mapped(cache, file, slot_folio(index_get(&file->mapping->index, page)), page);
     }
     vma_map(vma, page, slot_folio(index_get(&file->mapping->index, page)), false);
     if (write)

@@ -26,18 +26,6 @@ int cache_bring_page(struct mglru_cache *cache, struct mglru_file *file, uint64_
     return 0;
 }
 
-/* Marks the folio of @page accessed, unless the previous read of the file ended in it. */
-static void mark_read(struct mglru_cache *cache, struct mglru_file *file, struct folio *folio,
-                      uint64_t page)
-{
-    struct readahead *ra = &file->readahead;
-    bool same = ra->has_prev && ra->prev_page - folio->index < (uint64_t)folio_pages(folio);
-    if (!same)
-        folio_mark_accessed(&cache->reclaim, folio);
-    ra->prev_page = page;
-    ra->has_prev = true;
-}
-
 /* Brings an absent page, with readahead if that is on. 0 or a negative code. */
 static int read_absent(struct mglru_cache *cache, struct mglru_file *file, uint64_t page,
                        uint32_t left, struct folio **folio)
@@ -55,26 +43,85 @@ static int read_absent(struct mglru_cache *cache, struct mglru_file *file, uint6
     return 0;
 }
 
-int cache_read_page(struct mglru_cache *cache, struct mglru_file *file, uint64_t page,
-                    uint32_t left)
+/* Pages that the kernel takes in hand at once: as many folios as a batch holds, up to the first
+ * that is marked, which is the one to read on from. */
+struct read_batch {
+    struct folio *folios[LRU_ADD_BATCH];
+    unsigned count;
+    uint64_t end; /* one past the last page */
+    bool marked;
+};
+
+static void batch_collect(struct mglru_file *file, uint64_t page, uint64_t end,
+                          struct read_batch *batch)
 {
+    batch->count = 0;
+    batch->marked = false;
+    while (page < end && batch->count < LRU_ADD_BATCH && !batch->marked) {
+        uint64_t slot = index_get(&file->mapping->index, page);
+        if (!slot_is_folio(slot))
+            break;
+        struct folio *folio = slot_folio(slot);
+        batch->folios[batch->count++] = folio;
+        batch->marked = folio_test(folio, FOLIO_READAHEAD);
+        page = folio->index + (uint64_t)folio_pages(folio);
+    }
+    batch->end = page;
+}
+
+/* Reads on where the next pages of a request, @page .. @end - 1, end with a marked one. They are
+ * marked accessed only then, and stay meanwhile. */
+static void read_batch(struct mglru_cache *cache, struct mglru_file *file, uint64_t page,
+                       uint64_t end)
+{
+    struct read_batch batch;
+    batch_collect(file, page, end, &batch);
+    file->readahead.batch_end = batch.end;
+    if (!batch.marked)
+        return;
+    bool pinned[LRU_ADD_BATCH];
+    for (unsigned i = 0; i < batch.count; i++) {
+        pinned[i] = folio_test(batch.folios[i], FOLIO_PINNED);
+        folio_set(batch.folios[i], FOLIO_PINNED);
+    }
+    struct folio *last = batch.folios[batch.count - 1];
+    readahead_async(cache, file, last, last->index, (uint32_t)(end - last->index));
+    for (unsigned i = 0; i < batch.count; i++)
+        if (!pinned[i])
+            folio_clear(batch.folios[i], FOLIO_PINNED);
+}
+
+/* A folio is marked accessed once a call, and not at all where the last call ended in it. */
+static bool marks(const struct readahead *ra, const struct folio *folio, uint64_t page,
+                  bool first_of_call)
+{
+    if (!first_of_call)
+        return page == folio->index;
+    return !ra->has_prev || ra->prev_page - folio->index >= (uint64_t)folio_pages(folio);
+}
+
+int cache_read_page(struct mglru_cache *cache, const struct mglru_access *access, uint32_t i)
+{
+    struct mglru_file *file = access->file;
+    struct readahead *ra = &file->readahead;
+    uint64_t page = access->index + i;
     uint64_t slot = index_get(&file->mapping->index, page);
     struct folio *folio = slot_folio(slot);
     int missed = 0;
     if (!slot_is_folio(slot)) {
-        int error = read_absent(cache, file, page, left, &folio);
+        int error = read_absent(cache, file, page, access->count - i, &folio);
         if (error)
             return error;
         missed = 1;
     }
-    if (MGLRU_UNLIKELY(folio_test(folio, FOLIO_READAHEAD))) {
-        readahead_async(cache, file, folio, left);
-        slot = index_get(&file->mapping->index, page);
-        if (!slot_is_folio(slot))
-            return missed;
-        folio = slot_folio(slot);
+    if (cache->readahead_pages && (i == 0 || missed || page >= ra->batch_end))
+        read_batch(cache, file, page, access->index + access->count);
+    if (marks(ra, folio, page, i == 0))
+        folio_mark_accessed(&cache->reclaim, folio);
+    if (i == access->count - 1) {
+        ra->prev_page = page;
+        ra->has_prev = true;
     }
-    mark_read(cache, file, folio, page);
     return missed;
 }
 

@@ -19,14 +19,23 @@
 /* Orders that a new window adds to the last one's, up to the page cache's largest folio. */
 #define ORDER_STEP 2
 
-static uint32_t max_pages(const struct mglru_cache *cache)
+/* The device's largest read, to which the kernel takes a request that is larger than the window at
+ * once: the default of its block layer (max_sectors_kb). */
+#define DEVICE_READ_BYTES (UINT32_C(1280) << 10)
+
+/* Largest window for a request of @request pages. */
+static uint32_t max_pages(const struct mglru_cache *cache, uint32_t request)
 {
-    return cache->readahead_pages;
+    uint32_t max = cache->readahead_pages;
+    uint32_t device = DEVICE_READ_BYTES / cache->page_bytes;
+    if (request > max && device > max)
+        max = request < device ? request : device;
+    return max;
 }
 
 static uint32_t first_size(uint32_t request, uint32_t max)
 {
-    uint32_t size = 1u << bits_log2up(request);
+    uint32_t size = request < max ? 1u << bits_log2up(request) : max;
     if (size <= max / 32)
         return size * 4;
     if (size <= max / 4)
@@ -77,16 +86,15 @@ static int bring(struct mglru_cache *cache, struct mglru_file *file, uint64_t pa
     return 0;
 }
 
-/* Single pages; those present are skipped. */
+/* Single pages; those present are skipped. The mark is kept from the end that the file sets. */
 static int read_pages(struct mglru_cache *cache, struct mglru_file *file, uint64_t start,
                       uint32_t size, uint32_t async_size)
 {
     uint64_t end = clip(file, start + size);
-    uint64_t mark = start + size - async_size;
     for (uint64_t page = start; page < end; page++) {
         if (present(file, page))
             continue;
-        int error = bring(cache, file, page, 0, async_size && page == mark);
+        int error = bring(cache, file, page, 0, async_size && page == end - async_size);
         if (error)
             return error;
     }
@@ -101,6 +109,16 @@ static bool range_absent(struct mglru_file *file, uint64_t page, unsigned order)
     return true;
 }
 
+/* Order of the folio at @page in a window of folios of @order that ends at @end. */
+static unsigned order_at(uint64_t page, unsigned order, uint64_t end)
+{
+    if (page & ((UINT64_C(1) << order) - 1))
+        order = (unsigned)__builtin_ctzll(page);
+    while (order > 0 && page + (UINT64_C(1) << order) > end)
+        order--;
+    return order;
+}
+
 /* The window in folios of up to ra->order. */
 static int read_window(struct mglru_cache *cache, struct mglru_file *file)
 {
@@ -113,43 +131,75 @@ static int read_window(struct mglru_cache *cache, struct mglru_file *file)
     uint64_t end = clip(file, ra->start + ra->size);
     uint64_t mark = ra->start + ra->size - ra->async_size;
     for (uint64_t page = ra->start; page < end;) {
-        unsigned order = ra->order;
-        if (page & ((UINT64_C(1) << order) - 1))
-            order = (unsigned)__builtin_ctzll(page);
-        while (order > 0 && page + (UINT64_C(1) << order) > end)
-            order--;
-        uint64_t rounded = (mark + (UINT64_C(1) << order) - 1) >> order << order;
+        unsigned order = order_at(page, ra->order, end);
+        bool marked = ra->async_size && page == mark >> order << order;
         /* A page that is there already, or memory that is short, ends the large folios. */
-        if (!range_absent(file, page, order) ||
-            bring(cache, file, page, order, ra->async_size && page == rounded))
+        if (!range_absent(file, page, order) || bring(cache, file, page, order, marked))
             return read_pages(cache, file, page, (uint32_t)(ra->start + ra->size - page),
-                              mark >= page ? ra->async_size : 0);
+                              ra->async_size);
         page += UINT64_C(1) << order;
     }
     return 0;
 }
 
-/* Pages in a row before @page that are present, at most @max. */
-static uint64_t present_before(struct mglru_file *file, uint64_t page, uint32_t max)
+/*
+ * Where a search for an absent page looks for @page first. The kernel's cursor starts at the slot
+ * of the folio that the page lies in, its first, but counts from the page: until it enters the next
+ * node of the tree it looks at pages before those that it answers for. Folios of a node and more
+ * stand one level up, in slots of their own.
+ */
+static uint64_t search_slot(const struct mglru_cache *cache, struct mglru_file *file, uint64_t page)
 {
+    uint64_t slot = index_get(&file->mapping->index, page);
+    if (!cache->model->search_slips || !slot_is_folio(slot) ||
+        folio_pages(slot_folio(slot)) >= INDEX_LEAF_PAGES)
+        return page;
+    return slot_folio(slot)->index;
+}
+
+/* Pages in a row before @page that are present, at most @max; @page: they begin the file. */
+static uint64_t present_before(const struct mglru_cache *cache, struct mglru_file *file,
+                               uint64_t page, uint32_t max)
+{
+    uint64_t slot = search_slot(cache, file, page - 1);
     uint64_t count = 0;
-    while (count < max && count < page && present(file, page - count - 1))
+    while (count < max && present(file, slot)) {
         count++;
+        if (count == page || slot == 0)
+            break;
+        slot--;
+        if (slot % INDEX_LEAF_PAGES == INDEX_LEAF_PAGES - 1)
+            slot = slot - slot % INDEX_LEAF_PAGES + (page - 1 - count) % INDEX_LEAF_PAGES;
+    }
     return count;
+}
+
+/* The first absent page after @page, or the one after @max present ones. */
+static uint64_t absent_after(const struct mglru_cache *cache, struct mglru_file *file,
+                             uint64_t page, uint32_t max)
+{
+    uint64_t at = page + 1;
+    uint64_t slot = search_slot(cache, file, at);
+    while (at - page <= max && present(file, slot)) {
+        at++;
+        slot++;
+        if (slot % INDEX_LEAF_PAGES == 0)
+            slot = at;
+    }
+    return at;
 }
 
 int readahead_sync(struct mglru_cache *cache, struct mglru_file *file, uint64_t page, uint32_t left)
 {
     struct readahead *ra = &file->readahead;
-    uint32_t max = max_pages(cache);
+    uint32_t max = max_pages(cache, left);
     bool follows = ra->has_prev && page - (ra->prev_page + 1) <= 1;
-    ra->order = 0;
     if (page == 0 || left > max || follows) {
         ra->start = page;
-        ra->size = first_size(left < max ? left : max, max);
+        ra->size = first_size(left, max);
         ra->async_size = ra->size > left ? ra->size - left : ra->size >> 1;
     } else {
-        uint64_t before = present_before(file, page, max);
+        uint64_t before = present_before(cache, file, page, max);
         if (before <= left) {
             int error = read_pages(cache, file, page, left, 0);
             return error == MGLRU_EAGAIN ? 0 : error;
@@ -161,40 +211,51 @@ int readahead_sync(struct mglru_cache *cache, struct mglru_file *file, uint64_t 
         ra->size = size < max ? (uint32_t)size : max;
         ra->async_size = 1;
     }
+    ra->order = 0;
     int error = read_window(cache, file);
     return error == MGLRU_EAGAIN ? 0 : error;
 }
 
+/* Moves the end of the next window down to a multiple of its largest folio. */
+static void align_window(struct readahead *ra, uint32_t max)
+{
+    unsigned largest = (unsigned)__builtin_ctz(max);
+    unsigned order = ra->order < largest ? ra->order : largest;
+    uint64_t end = ra->start + ra->size;
+    uint64_t aligned = end >> order << order;
+    if (aligned > ra->start)
+        ra->size -= (uint32_t)(end - aligned);
+}
+
 void readahead_async(struct mglru_cache *cache, struct mglru_file *file, struct folio *folio,
-                     uint32_t left)
+                     uint64_t page, uint32_t left)
 {
     struct readahead *ra = &file->readahead;
-    uint32_t max = max_pages(cache);
+    uint32_t max = max_pages(cache, left);
     unsigned order = folio_order(folio);
-    uint64_t page = folio->index;
     if (folio_test(folio, FOLIO_WRITEBACK))
         return;
     folio_clear(folio, FOLIO_READAHEAD);
-    uint64_t expected = (ra->start + ra->size - ra->async_size) >> order << order;
-    if (page == expected) {
+    if (page == (ra->start + ra->size - ra->async_size) >> order << order) {
         ra->start += ra->size;
         uint32_t size = next_size(ra->size, max);
         ra->size = size > ra->size ? size : ra->size;
     } else {
-        uint64_t start = page + 1;
-        while (start - page <= max && present(file, start))
-            start++;
+        uint64_t start = absent_after(cache, file, page, max);
         if (start - page > max)
             return;
         ra->start = start;
         ra->size = next_size((uint32_t)(start - page) + left, max);
     }
+    ra->order += ORDER_STEP;
+    if (cache->model->large_readahead)
+        align_window(ra, max);
     ra->async_size = ra->size;
-    ra->order = order + ORDER_STEP;
     read_window(cache, file);
 }
 
-void readahead_mapped(struct mglru_cache *cache, struct mglru_file *file, struct folio *folio)
+void readahead_mapped(struct mglru_cache *cache, struct mglru_file *file, struct folio *folio,
+                      uint64_t page)
 {
     struct readahead *ra = &file->readahead;
     if (ra->mmap_misses)
@@ -203,7 +264,7 @@ void readahead_mapped(struct mglru_cache *cache, struct mglru_file *file, struct
         return;
     bool pinned = folio_test(folio, FOLIO_PINNED);
     folio_set(folio, FOLIO_PINNED); /* the fault holds it: what is brought must not displace it */
-    readahead_async(cache, file, folio, max_pages(cache));
+    readahead_async(cache, file, folio, page, cache->readahead_pages);
     if (!pinned)
         folio_clear(folio, FOLIO_PINNED);
 }
@@ -211,7 +272,7 @@ void readahead_mapped(struct mglru_cache *cache, struct mglru_file *file, struct
 int readahead_around(struct mglru_cache *cache, struct mglru_file *file, uint64_t page)
 {
     struct readahead *ra = &file->readahead;
-    uint32_t max = max_pages(cache);
+    uint32_t max = cache->readahead_pages;
     if (ra->mmap_misses <= MMAP_MISSES_MAX) {
         ra->mmap_misses++;
         ra->start = page > max / 2 ? page - max / 2 : 0;

@@ -94,24 +94,103 @@ static void expect_range(const struct bench *bench, uint64_t first, uint64_t end
 
 static const char *const models[] = {"6.12", "7.3", "ours"};
 
+/* A read of one page and what it brings. */
+struct step {
+    uint64_t page;
+    uint64_t brought;
+    unsigned order; /* of the last folio brought */
+};
+
+/* A file is read page by page; pages between the steps bring nothing. */
+static void expect_steps(const char *model, const struct step *steps, size_t count)
+{
+    struct bench bench;
+    create(&bench, model);
+    uint64_t page = 0, present_end = 0;
+    for (size_t i = 0; i < count; i++) {
+        for (; page < steps[i].page; page++)
+            assert_int_equal(brought(&bench, page, 1), 0);
+        assert_int_equal(brought(&bench, page++, 1), steps[i].brought);
+        present_end += steps[i].brought;
+        expect_range(&bench, 0, present_end);
+        uint64_t slot = index_get(&bench.mapping->index, present_end - 1);
+        assert_int_equal(folio_order(slot_folio(slot)), steps[i].order);
+    }
+    assert_int_equal(counts_of(&bench).misses, 1);
+    end(&bench);
+}
+
+/* The first window of 4 is marked after the page that was asked for, later ones at their first. */
 static void windows_double_as_a_file_is_read(void **state)
+{
+    static const struct step steps[] = {{0, 4, 0},   {1, 8, 0},   {4, 16, 0},
+                                        {12, 32, 0}, {28, 32, 0}, {60, 32, 0}};
+    expect_steps("6.12", steps, MGLRU_ARRAY_LEN(steps));
+}
+
+/*
+ * Later kernels add two to the order of each window and cut its end down to a multiple of that, as
+ * long as something is left: 12..27 becomes 12..15, since the order is 4 and 16 the last multiple.
+ */
+static void windows_end_where_their_largest_folio_can(void **state)
+{
+    static const struct step steps[] = {{0, 4, 0},   {1, 8, 2},   {4, 4, 2},   {12, 8, 3},
+                                        {16, 8, 3},  {24, 16, 4}, {32, 16, 4}, {48, 32, 5},
+                                        {64, 32, 5}, {96, 32, 5}};
+    expect_steps("7.3", steps, MGLRU_ARRAY_LEN(steps));
+    expect_steps("ours", steps, MGLRU_ARRAY_LEN(steps));
+}
+
+/*
+ * A request above the window is read at once, up to 320 pages, the device's largest read. One above
+ * that counts as a stream: it is read in windows of 320, each marked to read on.
+ */
+static void a_large_request_is_read_at_once(void **state)
 {
     for (size_t m = 0; m < MGLRU_ARRAY_LEN(models); m++) {
         struct bench bench;
         create(&bench, models[m]);
-        assert_int_equal(brought(&bench, 0, 1), 4); /* 1 + 3, marked after the first */
-        expect_range(&bench, 0, 4);
-        assert_int_equal(brought(&bench, 1, 1), 8); /* the mark: the next window, doubled */
-        expect_range(&bench, 0, 12);
-        assert_int_equal(brought(&bench, 2, 1), 0);
-        assert_int_equal(brought(&bench, 3, 1), 0);
-        assert_int_equal(brought(&bench, 4, 1), 16); /* its first page is marked */
-        assert_int_equal(brought(&bench, 5, 7), 0);
-        assert_int_equal(brought(&bench, 12, 1), 32);
-        assert_int_equal(brought(&bench, 13, 15), 0);
-        assert_int_equal(brought(&bench, 28, 1), 32); /* the maximum */
-        expect_range(&bench, 0, 92);
+        assert_int_equal(brought(&bench, 5000, 300), 300);
         assert_int_equal(counts_of(&bench).misses, 1);
+        assert_int_equal(brought(&bench, 9000, 500), 3 * 320);
+        assert_int_equal(counts_of(&bench).misses, 2);
+        end(&bench);
+    }
+}
+
+/* A call that ends a page before the next begins, or in the page before that, is followed. */
+static void a_read_follows_the_end_of_the_last_call(void **state)
+{
+    for (uint64_t gap = 0; gap <= 2; gap++) {
+        struct bench bench;
+        create(&bench, "6.12");
+        assert_int_equal(brought(&bench, 1000, 3), 3);
+        assert_int_equal(brought(&bench, 1003 + gap, 1), gap <= 1 ? 4 : 1);
+        end(&bench);
+    }
+}
+
+/*
+ * Folio 16..23 is there and marked, the window that it belongs to forgotten. The kernel's search
+ * for what is absent begins at page 17, looks at page 16 for it, and so takes 24 for present. Ours
+ * does not.
+ */
+static void the_search_slips_within_a_large_folio(void **state)
+{
+    static const char *const names[] = {"7.3", "ours"};
+    for (size_t m = 0; m < MGLRU_ARRAY_LEN(names); m++) {
+        struct bench bench;
+        create(&bench, names[m]);
+        for (uint64_t page = 0; page < 16; page++)
+            assert_int_equal(run(&bench, MGLRU_READ, page, 1), 0);
+        assert_true(present(&bench, 23));
+        assert_false(present(&bench, 24)); /* 16..23 is one folio, marked */
+        assert_int_equal(brought(&bench, 5000, 1), 1);
+        assert_true(brought(&bench, 5001, 1) > 1); /* another window: the file's is forgotten */
+        uint64_t pages = brought(&bench, 16, 1);
+        assert_true(pages > 0);
+        assert_int_equal(present(&bench, 24), strcmp(names[m], "ours") == 0);
+        assert_true(present(&bench, 25));
         end(&bench);
     }
 }
@@ -196,8 +275,8 @@ static void a_reopened_file_has_forgotten(void **state)
     end(&bench);
 }
 
-/* 6.12 brings single pages, later kernels larger and larger folios. Windows of 32 pages start at
- * 28 + 32n here, so that no folio of 32 finds its alignment inside one. */
+/* 6.12 brings single pages, later kernels larger and larger folios, since they let a window end
+ * where the next one's largest folio can begin. */
 static void later_kernels_bring_large_folios(void **state)
 {
     for (size_t m = 0; m < MGLRU_ARRAY_LEN(models); m++) {
@@ -212,7 +291,7 @@ static void later_kernels_bring_large_folios(void **state)
             assert_true(page - folio->index < 1u << order);
             largest = order > largest ? order : largest;
         }
-        assert_int_equal(largest, strcmp(models[m], "6.12") == 0 ? 0 : 4);
+        assert_int_equal(largest, strcmp(models[m], "6.12") == 0 ? 0 : 5);
         end(&bench);
     }
 }
@@ -320,6 +399,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(windows_double_as_a_file_is_read),
+        cmocka_unit_test(windows_end_where_their_largest_folio_can),
+        cmocka_unit_test(a_large_request_is_read_at_once),
+        cmocka_unit_test(a_read_follows_the_end_of_the_last_call),
+        cmocka_unit_test(the_search_slips_within_a_large_folio),
         cmocka_unit_test(a_stream_misses_once_and_reads_little_ahead),
         cmocka_unit_test(scattered_reads_bring_what_was_asked),
         cmocka_unit_test(a_read_next_to_cached_pages_goes_on_from_them),
