@@ -14,6 +14,10 @@
  *       in_flight once more, and sleeps only if events is still what it read;
  *   W2  whoever changes one of these three looks at sleepers afterwards, and adds to events.
  * All of it is sequentially consistent, so that either W1 sees the change or W2 the sleeper.
+ *   W3  a synchronous store has neither role nor requests in flight, and nobody sleeps for a
+ *       request of his own. Its completions look at sleepers without a fence, which would wait
+ *       until the page just read lies in memory; a sleeper that one of them overlooked looks again
+ *       by itself.
  *
  * Conservation: in_flight = requests submitted to an asynchronous store - those completed.
  */
@@ -28,6 +32,8 @@
 
 /* Requests that go to the store in one call. Chosen: amortises a system call, fits the stack. */
 #define BATCH 32u
+/* W3. Chosen: seldom, and short against what I/O of others takes. */
+#define LOOK_AGAIN_NS UINT64_C(1000000)
 
 struct mglru_store {
     /* Line 0: fixed at creation. */
@@ -62,10 +68,11 @@ static struct visit *visit_find(const struct mglru_store *store)
 
 /* ---- Completion ---- */
 
-/* W2 */
+/* W2, W3 */
 static void wake_sleepers(struct mglru_store *store)
 {
-    atomic_fence_seq_cst(); /* pairs with the count in mglru_store_wait */
+    if (store->ops->poll)
+        atomic_fence_seq_cst(); /* pairs with the count in mglru_store_wait */
     if (MGLRU_LIKELY(!atomic_load_seq_cst(&store->sleepers)))
         return;
     atomic_add_seq_cst(&store->events, 1);
@@ -372,8 +379,10 @@ void mglru_store_wait(struct mglru_store *store, const uint32_t *word, uint32_t 
         uint32_t events = atomic_load_seq_cst(&store->events);
         bool idle = !store->ops->poll || atomic_load_seq_cst(&store->reaping) ||
                     !atomic_load_seq_cst(&store->in_flight);
-        if (idle && word_is(word, expected))
+        if (idle && word_is(word, expected) && store->ops->poll)
             os_wait(&store->events, events);
+        else if (idle && word_is(word, expected))
+            os_wait_for(&store->events, events, LOOK_AGAIN_NS); /* W3 */
         atomic_sub_seq_cst(&store->sleepers, 1);
     }
 }
