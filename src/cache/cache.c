@@ -73,7 +73,7 @@ static int read_options(const struct mglru_cache_options *given, uint32_t larges
 static void free_user(struct mglru_memcg *user)
 {
     if (user)
-        free(user->hit_slots);
+        free(user->use_slots);
     free(user);
 }
 
@@ -104,13 +104,13 @@ int cache_memcg_attach(struct mglru_cache *cache, struct memcg *memcg)
         return MGLRU_ENOMEM;
     memset(user, 0, sizeof(*user));
     if (cache_is_shared(cache)) {
-        size_t bytes = HIT_SLOTS * sizeof(*user->hit_slots);
-        user->hit_slots = aligned_alloc(64, bytes);
-        if (!user->hit_slots) {
+        size_t bytes = USE_SLOTS * sizeof(*user->use_slots);
+        user->use_slots = aligned_alloc(64, bytes);
+        if (!user->use_slots) {
             free(user);
             return MGLRU_ENOMEM;
         }
-        memset(user->hit_slots, 0, bytes);
+        memset(user->use_slots, 0, bytes);
     }
     user->cache = cache;
     user->memcg = memcg;
@@ -466,16 +466,18 @@ int mglru_cache_access(struct mglru_cache *cache, const struct mglru_access *acc
 /* Counts of a memcg of a shared cache, as of some moment during the call. */
 static void sum_slots(const struct mglru_memcg *user, struct mglru_counts *out)
 {
-    *out = (struct mglru_counts){.misses = atomic_load_relaxed(&user->misses),
-                                 .pages_read = atomic_load_relaxed(&user->pages_read)};
-    for (unsigned i = 0; i < HIT_SLOTS; i++)
-        out->hits += atomic_load_relaxed(&user->hit_slots[i].hits);
+    *out = (struct mglru_counts){0};
+    for (unsigned i = 0; i < USE_SLOTS; i++) {
+        out->hits += atomic_load_relaxed(&user->use_slots[i].hits);
+        out->misses += atomic_load_relaxed(&user->use_slots[i].misses);
+        out->pages_read += atomic_load_relaxed(&user->use_slots[i].pages_read);
+    }
     out->accesses = out->hits + out->misses;
 }
 
 static void own_counts(const struct mglru_memcg *user, struct mglru_counts *out)
 {
-    if (user->hit_slots)
+    if (user->use_slots)
         sum_slots(user, out);
     else
         *out = user->counts;

@@ -52,22 +52,22 @@
 #define DIRTY_EXPIRE_NS UINT64_C(30000000000)
 #define DIRTY_INTERVAL_NS UINT64_C(5000000000)
 
-/* Hits of a memcg of a shared cache, by slot of the thread: the last one is shared by all threads
- * beyond. */
-#define HIT_SLOTS 64u
-struct hit_slot {
+/* What the threads of a shared cache count of a memcg, by slot of the thread: the last one is
+ * shared by all threads beyond. */
+#define USE_SLOTS 64u
+struct use_slot {
     _Alignas(64) _Atomic uint64_t hits;
+    _Atomic uint64_t misses;
+    _Atomic uint64_t pages_read;
 };
 
 struct mglru_memcg {
     /* Fixed at creation: read by every hit. */
     struct mglru_cache *cache;
     struct memcg *memcg;
-    struct hit_slot *hit_slots; /* [HIT_SLOTS]; NULL in a cache of one thread */
-    /* A shared cache: written by misses, writers and reclaim on any CPU. */
-    _Alignas(64) _Atomic uint64_t misses;
-    _Atomic uint64_t pages_read;
-    _Atomic uint64_t shared_dirty; /* dirty pages */
+    struct use_slot *use_slots; /* [USE_SLOTS]; NULL in a cache of one thread */
+    /* A shared cache: written by writers and reclaim on any CPU. */
+    _Alignas(64) _Atomic uint64_t shared_dirty; /* dirty pages */
     _Atomic uint64_t shared_aged;
     _Atomic uint64_t verdict[4]; /* pinned, dirty, protected, scanned at the last OOM */
     /* A cache of one thread, and control calls. */
@@ -115,8 +115,9 @@ struct readahead {
     bool has_prev;
 };
 
-_Static_assert(offsetof(struct mglru_memcg, misses) == 64,
-               "what misses write is not on the line that every hit reads");
+_Static_assert(offsetof(struct mglru_memcg, shared_dirty) == 64,
+               "what writers and reclaim write is not on the line that every hit reads");
+_Static_assert(sizeof(struct use_slot) == 64, "threads share no line of what they count");
 
 struct mglru_file {
     /* Fixed when opened: read by every call. */

@@ -138,8 +138,8 @@ struct data {
     /* Lists that all mappings share. */
     _Alignas(64) struct lock_spin shadow_lock; /* RANK_SHADOWS */
     struct list_node shadow_leaves;            /* leaves with shadows alone, oldest first */
-    uint64_t shadow_count;
-    _Alignas(64) struct lock_spin dirty_lock; /* RANK_DIRTY */
+    _Atomic uint64_t shadow_count;             /* written under the lock */
+    _Alignas(64) struct lock_spin dirty_lock;  /* RANK_DIRTY */
     struct list_node dirty_maps;
     uint64_t dirty_map_count;
 
@@ -196,6 +196,12 @@ static inline void map_unlock(struct data_map *map) MGLRU_RELEASES(map->lock)
 
 /* --- index.c: where pages are --------------------------------------------------------------- */
 
+/* Where the search for a leaf begins. */
+static inline uint64_t table_home(const struct data_table *table, uint64_t chunk)
+{
+    return (chunk + (chunk >> 16) * 0x9E3779B97F4A7C15u) & (table->size - 1);
+}
+
 /* The leaf of a page, under RCU or the lock. Under RCU NULL may be wrong. */
 static inline struct data_leaf *map_find(const struct data_map *map, uint64_t page)
 {
@@ -203,8 +209,7 @@ static inline struct data_leaf *map_find(const struct data_map *map, uint64_t pa
     uint64_t chunk = page >> LEAF_SHIFT;
     if (MGLRU_UNLIKELY(!table))
         return NULL;
-    for (uint64_t i = (chunk + (chunk >> 16) * 0x9E3779B97F4A7C15u) & (table->size - 1);;
-         i = (i + 1) & (table->size - 1)) {
+    for (uint64_t i = table_home(table, chunk);; i = (i + 1) & (table->size - 1)) {
         /* Acquire: pairs with the stores of leaves in index.c. */
         struct data_leaf *leaf = atomic_load_acquire(&table->leaves[i]);
         if (!leaf || leaf->chunk == chunk)
@@ -280,6 +285,8 @@ int page_hold_write(struct mglru_file *file, uint64_t page, bool overwrite, stru
 uint32_t page_window(struct mglru_file *file, uint64_t page);
 /* Adds to the hits of the memcg; a negative amount corrects what this thread has added. */
 void page_count_hits(struct mglru_memcg *user, uint64_t hits);
+/* Adds to the misses of the memcg, and to the pages that the store gave. */
+void page_count_misses(struct mglru_memcg *user, uint64_t misses, uint64_t pages_read);
 /* The writer of @folio takes it out of its mapping, if it still stands there. */
 void page_discard(struct data *data, struct folio *folio);
 /* The last reference went. Under a claim / with a claim of its own. */

@@ -20,11 +20,6 @@
 #define SHADOW_FRAMES 8u
 #define SHADOW_LEAVES_MIN 64u
 
-static uint64_t home(const struct data_table *table, uint64_t chunk)
-{
-    return (chunk + (chunk >> 16) * 0x9E3779B97F4A7C15u) & (table->size - 1);
-}
-
 static void free_table(struct rcu_later *later)
 {
     free(container_of(later, struct data_table, later));
@@ -37,7 +32,7 @@ static void free_leaf(struct rcu_later *later)
 
 static void put(struct data_table *table, struct data_leaf *leaf)
 {
-    uint64_t i = home(table, leaf->chunk);
+    uint64_t i = table_home(table, leaf->chunk);
     while (atomic_load_relaxed(&table->leaves[i]))
         i = (i + 1) & (table->size - 1);
     /* Release: pairs with the acquire in map_find. */
@@ -114,7 +109,7 @@ static void leave_shadows(struct data *data, struct data_leaf *leaf)
     lock_spin_acquire(&data->shadow_lock);
     if (!list_empty(&leaf->shadow_link)) {
         list_del_init(&leaf->shadow_link);
-        data->shadow_count--;
+        atomic_add_owner(&data->shadow_count, UINT64_C(-1));
     }
     lock_spin_release(&data->shadow_lock);
 }
@@ -124,7 +119,7 @@ static void join_shadows(struct data *data, struct data_leaf *leaf)
     lock_spin_acquire(&data->shadow_lock);
     if (list_empty(&leaf->shadow_link)) {
         list_add_tail(&data->shadow_leaves, &leaf->shadow_link);
-        data->shadow_count++;
+        atomic_add_owner(&data->shadow_count, 1);
     }
     lock_spin_release(&data->shadow_lock);
 }
@@ -196,13 +191,13 @@ static void table_remove(struct data_map *map, const struct data_leaf *leaf)
 {
     struct data_table *table = atomic_load_relaxed(&map->table);
     uint64_t mask = table->size - 1;
-    uint64_t hole = home(table, leaf->chunk);
+    uint64_t hole = table_home(table, leaf->chunk);
     while (atomic_load_relaxed(&table->leaves[hole]) != leaf)
         hole = (hole + 1) & mask;
     struct data_leaf *next;
     for (uint64_t i = (hole + 1) & mask; (next = atomic_load_relaxed(&table->leaves[i]));
          i = (i + 1) & mask) {
-        if (((i - home(table, next->chunk)) & mask) < ((i - hole) & mask))
+        if (((i - table_home(table, next->chunk)) & mask) < ((i - hole) & mask))
             continue;
         /* Release: pairs with map_find. */
         atomic_store_release(&table->leaves[hole], next);
@@ -259,17 +254,23 @@ void map_remove(struct data_map *map, struct data_leaf *leaf, uint64_t page, uin
         drop_leaf(map, leaf);
 }
 
+/* Whether there are too many leaves of shadows. A hint without the lock. */
+static bool has_surplus(const struct data *data)
+{
+    uint64_t allowed = data->frames / SHADOW_FRAMES / LEAF_PAGES + SHADOW_LEAVES_MIN;
+    return atomic_load_relaxed(&data->shadow_count) > allowed;
+}
+
 /* Takes the oldest leaf of shadows off the list if there are too many; NULL: there are not. Under
  * RCU, which keeps it readable. */
 static struct data_leaf *take_surplus(struct data *data)
 {
     struct data_leaf *leaf = NULL;
-    uint64_t allowed = data->frames / SHADOW_FRAMES / LEAF_PAGES + SHADOW_LEAVES_MIN;
     lock_spin_acquire(&data->shadow_lock);
-    if (data->shadow_count > allowed) {
+    if (has_surplus(data)) {
         leaf = container_of(data->shadow_leaves.next, struct data_leaf, shadow_link);
         list_del_init(&leaf->shadow_link);
-        data->shadow_count--;
+        atomic_add_owner(&data->shadow_count, UINT64_C(-1));
     }
     lock_spin_release(&data->shadow_lock);
     return leaf;
@@ -277,6 +278,8 @@ static struct data_leaf *take_surplus(struct data *data)
 
 void map_trim(struct data *data)
 {
+    if (MGLRU_LIKELY(!has_surplus(data)))
+        return;
     rcu_enter();
     struct data_leaf *leaf = take_surplus(data);
     if (leaf) {

@@ -36,13 +36,35 @@ static inline void copy_racy(char *to, const char *from, size_t n)
 }
 #endif
 
-void page_count_hits(struct mglru_memcg *user, uint64_t hits)
+/* The slot in which this thread counts; *@own: no other thread does. */
+static inline struct use_slot *use_slot(struct mglru_memcg *user, bool *own)
 {
     unsigned slot = slot_current();
-    if (MGLRU_LIKELY(slot < HIT_SLOTS - 1))
-        atomic_add_owner(&user->hit_slots[slot].hits, hits);
+    *own = MGLRU_LIKELY(slot < USE_SLOTS - 1);
+    return &user->use_slots[*own ? slot : USE_SLOTS - 1];
+}
+
+static inline void count(_Atomic uint64_t *counter, bool own, uint64_t amount)
+{
+    if (MGLRU_LIKELY(own))
+        atomic_add_owner(counter, amount);
     else
-        atomic_add_relaxed(&user->hit_slots[HIT_SLOTS - 1].hits, hits);
+        atomic_add_relaxed(counter, amount);
+}
+
+void page_count_hits(struct mglru_memcg *user, uint64_t hits)
+{
+    bool own;
+    struct use_slot *slot = use_slot(user, &own);
+    count(&slot->hits, own, hits);
+}
+
+void page_count_misses(struct mglru_memcg *user, uint64_t misses, uint64_t pages_read)
+{
+    bool own;
+    struct use_slot *slot = use_slot(user, &own);
+    count(&slot->misses, own, misses);
+    count(&slot->pages_read, own, pages_read);
 }
 
 enum copied { COPIED, COPY_ABSENT, COPY_BUSY, COPY_MOVED };
@@ -177,7 +199,7 @@ int page_read_in(struct mglru_file *file, uint64_t page, uint32_t most, bool onc
         return error; /* 0: somebody else brings it */
     error = fill(map, page, folios, count);
     finish(map->data, folios + 1, count - 1, error);
-    atomic_add_relaxed(&file->memcg->pages_read, count);
+    page_count_misses(file->memcg, 0, count);
     if (!error && stands(map, folios[0])) {
         *out = folios[0];
         return 0;
@@ -200,7 +222,7 @@ static int read_absent(struct mglru_file *file, uint64_t page, const struct span
     memcpy(span->buffer, (char *)folio_data(data, folio) + span->offset, span->bytes);
     folio_mark_accessed(&data->cache->reclaim, folio);
     hold_end_write(data, folio);
-    atomic_add_relaxed(&file->memcg->misses, 1);
+    page_count_misses(file->memcg, 1, 0);
     return 0;
 }
 
@@ -351,7 +373,7 @@ int page_hold_write(struct mglru_file *file, uint64_t page, bool overwrite, stru
             return error;
         if (!error && folio) {
             folio_mark_accessed(&data->cache->reclaim, folio);
-            atomic_add_relaxed(&file->memcg->misses, 1);
+            page_count_misses(file->memcg, 1, 0);
             *out = (struct data_page){folio, overwrite};
             return 0;
         }

@@ -80,8 +80,7 @@ static bool ask(struct batch *batch, struct mglru_file *file, uint64_t page)
     struct mglru_store_request *request = &asked->request;
     mglru_store_submit(map->store, &request, 1);
     /* The read will count a hit of what is a miss. */
-    atomic_add_relaxed(&file->memcg->pages_read, 1);
-    atomic_add_relaxed(&file->memcg->misses, 1);
+    page_count_misses(file->memcg, 1, 1);
     page_count_hits(file->memcg, (uint64_t)-1);
     return true;
 }

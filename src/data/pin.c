@@ -31,7 +31,7 @@ static int pin_read(struct mglru_file *file, uint64_t page, struct folio **out)
             return error;
         if (*out) {
             folio_mark_accessed(&data->cache->reclaim, *out);
-            atomic_add_relaxed(&file->memcg->misses, 1);
+            page_count_misses(file->memcg, 1, 0);
             hold_downgrade(*out);
             return 0;
         }

@@ -178,8 +178,8 @@ static const char *walk_maps(struct walk *walk)
     }
     if (dirty_maps != list_length(&data->dirty_maps) || dirty_maps != data->dirty_map_count)
         return fail("count of dirty mappings", "/", data->dirty_map_count, dirty_maps);
-    if (list_length(&data->shadow_leaves) != data->shadow_count)
-        return fail("count of leaves of shadows", "/", data->shadow_count,
+    if (list_length(&data->shadow_leaves) != atomic_load_relaxed(&data->shadow_count))
+        return fail("count of leaves of shadows", "/", atomic_load_relaxed(&data->shadow_count),
                     list_length(&data->shadow_leaves));
     if (walk->dirty != atomic_load_relaxed(&data->dirty_pages))
         return fail("dirty pages of the cache", "/", atomic_load_relaxed(&data->dirty_pages),

@@ -126,7 +126,7 @@ static void find_ranges(const struct scene *scene)
     ranges[1].end = ranges[1].start + data->folio_bytes / PAGE_BYTES * PAGE_BYTES;
     ranges[2].start = (uintptr_t)arena_frame(data->arena, 0);
     ranges[2].end = ranges[2].start + (uintptr_t)data->frames * PAGE_BYTES;
-    own_line = (uintptr_t)&scene->memcg->hit_slots[slot_current()];
+    own_line = (uintptr_t)&scene->memcg->use_slots[slot_current()];
 }
 
 static void read_page(const struct scene *scene, unsigned page)
