@@ -268,6 +268,27 @@ static void host_release(void *context, struct folio *folio, uint64_t shadow)
     map_trim(data);
 }
 
+/* Under RCU. A leaf at another place than its home is not worth the search. */
+static void host_prefetch(void *context, const struct folio *folio, unsigned depth)
+{
+    const struct data_table *table = rcu_load(&folio_map(folio)->table); /* pairs with table_grow */
+    uint64_t page = folio->index;
+    if (!table)
+        return;
+    const _Atomic(struct data_leaf *) *place =
+        &table->leaves[table_home(table, page >> LEAF_SHIFT)];
+    if (depth == 0) {
+        __builtin_prefetch((const void *)place);
+        return;
+    }
+    const struct data_leaf *leaf = rcu_load(place); /* pairs with put */
+    if (leaf) {
+        __builtin_prefetch(&leaf->chunk);
+        __builtin_prefetch((const void *)&leaf->slots[page % LEAF_PAGES], 1);
+        __builtin_prefetch(&leaf->folios, 1);
+    }
+}
+
 static void host_dispose(void *context, struct folio *folio)
 {
     page_dispose(context, folio);
@@ -314,6 +335,7 @@ const struct reclaim_host *page_host(void)
 {
     static const struct reclaim_host host = {
         .release = host_release,
+        .prefetch = host_prefetch,
         .dispose = host_dispose,
         .swap_alloc = host_swap_none,
         .swap_write = host_swap_none,

@@ -6,14 +6,18 @@
  * job by which Linux measured where the counters of refaults lie (fio, psync, randread).
  *
  * Beside it run the copies that a refault cannot do without, store to frame and frame to reader, of
- * random places and with nothing else: what the machine's memory allows. A third lane times each
- * read alone. How many reads had to reclaim tells the
- * memcg's event "max"; being the slowest ones, their 99.9th percentile is at most the read of that
- * rank among all.
+ * random places and with nothing else: what the machine's memory allows. Stores and frames lie in
+ * huge pages where the machine has some.
+ *
+ * A third lane times each read alone. How many reads had to reclaim tells the memcg's event "max";
+ * being the slowest ones, their 99.9th percentile is at most the read of that rank among all. A
+ * fourth times as many plain copies as take about as long as a read that reclaims: its 99.9th
+ * percentile is what the machine's interruptions make of any work of that length.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -32,12 +36,16 @@
 #define BATCH 16u
 #define FILL_BYTES 65536u
 #define FRAMES_SPARE_SHARE 64u
+#define HUGE_BYTES ((size_t)2 << 20)
+/* Copies that are timed together. */
+#define TIMED_COPIES 8u
 
 /* Where a thread stands. */
 struct reader {
     _Alignas(64) uint64_t pass;
     uint64_t at; /* in the pass: blocks of this thread */
-    char buffer[BLOCK_BYTES];
+    /* At a page: copies between places that differ in their low bits cost more. */
+    _Alignas(BLOCK_BYTES) char buffer[BLOCK_BYTES];
 };
 
 struct refault {
@@ -54,7 +62,7 @@ struct refault {
     struct reader readers[SLICES_JOBS_MAX];
 };
 
-enum lane_kind { LANE_READS, LANE_TIMED, LANE_COPIES, LANE_KINDS };
+enum lane_kind { LANE_READS, LANE_TIMED, LANE_COPIES, LANE_TIMED_COPIES, LANE_KINDS };
 
 /* What a lane's threads share. */
 struct job {
@@ -120,7 +128,8 @@ static void copy_batch(void *state, unsigned thread, struct slice_count *count)
 {
     const struct job *job = state;
     struct refault *refault = job->refault;
-    for (unsigned i = 0; i < BATCH && !count->error; i++) {
+    uint64_t start = count->latency ? now_ns() : 0;
+    for (unsigned i = 0; i < TIMED_COPIES && !count->error; i++) {
         uint64_t block = next_block(job, thread);
         uint64_t frame = bits_mix64(block) % (refault->limit_bytes / BLOCK_BYTES);
         struct mglru_store_vec vec = {refault->frames + frame * BLOCK_BYTES, BLOCK_BYTES};
@@ -129,6 +138,8 @@ static void copy_batch(void *state, unsigned thread, struct slice_count *count)
         memcpy(refault->readers[thread].buffer, vec.frame, BLOCK_BYTES);
         count->operations++;
     }
+    if (count->latency)
+        latency_note(count->latency, now_ns() - start);
 }
 
 static uint64_t misses(void *state)
@@ -189,7 +200,7 @@ static int open_file(struct refault *refault, unsigned i)
 
 static int open_stores(struct refault *refault)
 {
-    struct mglru_store_memory_options store = {.size = sizeof(store)};
+    struct mglru_store_memory_options store = {.size = sizeof(store), .huge_pages = true};
     store.size_max = refault->blocks / FILES * BLOCK_BYTES;
     int error = 0;
     for (unsigned i = 0; i < FILES && !error; i++) {
@@ -202,7 +213,8 @@ static int open_stores(struct refault *refault)
 
 static int open_cache(struct refault *refault)
 {
-    struct mglru_data_options options = {.size = sizeof(options), .readahead_bytes = UINT64_MAX};
+    struct mglru_data_options options = {
+        .size = sizeof(options), .huge_pages = true, .readahead_bytes = UINT64_MAX};
     options.memory_bytes =
         refault->limit_bytes + refault->limit_bytes / FRAMES_SPARE_SHARE + (uint64_t)FILL_BYTES * 4;
     char text[32];
@@ -256,21 +268,22 @@ static bool add_rates(struct refault *refault, struct slice_lane *lane)
     return ok && rows_add_sums(refault->result, &name, lane, runs, refault_cpu_ns);
 }
 
-static bool add_latencies(struct refault *refault, struct slice_lane *lane)
+static bool add_latencies(struct refault *refault, struct slice_lane *lane, bool copies)
 {
     double values[SLICES_RUNS_MAX], longest[SLICES_RUNS_MAX];
     for (unsigned i = 0; i < refault->options->runs; i++) {
         rows_take_events(&lane->sums[i]);
-        values[i] = (double)latency_largest(&lane->latency[i], lane->sums[i].misses / 1000);
+        uint64_t slow = copies ? lane->sums[i].operations / TIMED_COPIES : lane->sums[i].misses;
+        values[i] = (double)latency_largest(&lane->latency[i], slow / 1000);
         longest[i] = (double)lane->latency[i].most_ns;
     }
     struct row_name name = {.test = "random",
-                            .variant = "ours",
+                            .variant = copies ? "copies" : "ours",
                             .jobs = lane->jobs,
-                            .metric = "reclaiming_read_p99.9",
+                            .metric = copies ? "as_long_p99.9" : "reclaiming_read_p99.9",
                             .unit = "ns"};
     bool ok = rows_add(refault->result, &name, values, refault->options->runs);
-    name.metric = "longest_read";
+    name.metric = copies ? "as_long_longest" : "longest_read";
     return ok && rows_add(refault->result, &name, longest, refault->options->runs);
 }
 
@@ -304,18 +317,14 @@ static bool add_copies(struct refault *refault, struct slice_lane *lane)
 static int make_lane(struct refault *refault, struct slice_lane *lane, struct job *job)
 {
     *lane = (struct slice_lane){.jobs = job->jobs, .work = read_batch, .state = job};
-    switch (job->kind) {
-    case LANE_READS:
-        lane->events = misses;
-        return 0;
-    case LANE_TIMED:
-        lane->events = reclaims;
-        lane->latency = calloc(refault->options->runs, sizeof(struct latency));
-        return lane->latency ? 0 : MGLRU_ENOMEM;
-    default:
+    bool timed = job->kind == LANE_TIMED || job->kind == LANE_TIMED_COPIES;
+    if (job->kind == LANE_COPIES || job->kind == LANE_TIMED_COPIES)
         lane->work = copy_batch;
-        return 0;
-    }
+    else
+        lane->events = timed ? reclaims : misses;
+    if (timed)
+        lane->latency = calloc(refault->options->runs, sizeof(struct latency));
+    return timed && !lane->latency ? MGLRU_ENOMEM : 0;
 }
 
 static bool add_rows(struct refault *refault, struct slice_lane *lanes, const struct job *jobs)
@@ -327,7 +336,8 @@ static bool add_rows(struct refault *refault, struct slice_lane *lanes, const st
             ok = add_rates(refault, &lanes[i]);
             break;
         case LANE_TIMED:
-            ok = add_latencies(refault, &lanes[i]);
+        case LANE_TIMED_COPIES:
+            ok = add_latencies(refault, &lanes[i], jobs[i].kind == LANE_TIMED_COPIES);
             break;
         default:
             ok = add_copies(refault, &lanes[i]);
@@ -361,9 +371,11 @@ static int measure(struct refault *refault, struct slice_lane *lanes, struct job
 static int prepare(struct refault *refault)
 {
     int error = open_stores(refault);
-    refault->frames = malloc(refault->limit_bytes);
+    size_t bytes = (refault->limit_bytes + HUGE_BYTES - 1) / HUGE_BYTES * HUGE_BYTES;
+    refault->frames = aligned_alloc(HUGE_BYTES, bytes);
     if (!refault->frames)
         return MGLRU_ENOMEM;
+    (void)madvise(refault->frames, bytes, MADV_HUGEPAGE);
     memset(refault->frames, 1, refault->limit_bytes);
     refault->rss_before = resident_bytes();
     if (!error)
@@ -383,7 +395,7 @@ static void tear_down(struct refault *refault)
 int measure_refault(const struct measure_options *options, struct measure_result *result)
 {
     rows_begin(result, "refault");
-    struct refault *refault = aligned_alloc(64, (sizeof(*refault) + 63) & ~(size_t)63);
+    struct refault *refault = aligned_alloc(BLOCK_BYTES, sizeof(*refault));
     size_t lane_count = options->job_count * LANE_KINDS;
     struct slice_lane *lanes = calloc(lane_count, sizeof(*lanes));
     struct job *jobs = calloc(lane_count, sizeof(*jobs));

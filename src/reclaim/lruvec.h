@@ -68,10 +68,15 @@ struct memcg_lru {
  * What the owner of the folios does for reclaim. None may allocate on behalf of reclaim or call
  * back into it.
  */
+#define RECLAIM_PREFETCH_DEPTH 2u
+
 struct reclaim_host {
     /* The folio is clean and unmapped: leave the mapping, put @shadow in its place, free it.
      * Its pages stay charged: reclaim gives that back, for a batch at once. */
     void (*release)(void *context, struct folio *folio, uint64_t shadow);
+    /* Asks the processor for the memory that a release of the folio will touch and that lies
+     * @depth pointers from its mapping, 0 .. RECLAIM_PREFETCH_DEPTH - 1. NULL: not worth it. */
+    void (*prefetch)(void *context, const struct folio *folio, unsigned depth);
     /* Shared caches: the last reference went, the folio is in no mapping, list or batch. Frees it
      * with its charge. Not called under a lock. */
     void (*dispose)(void *context, struct folio *folio);

@@ -120,6 +120,16 @@ static void uncharge_freed(struct freed *freed, struct memcg *next)
     *freed = (struct freed){.memcg = next};
 }
 
+/* A batch has many folios and each of them is found by a few pointers, one after the other: asking
+ * for the same pointer of all of them first waits for memory once, not once a folio. */
+static void prefetch_folios(const struct reclaim *reclaim, struct list_node *folios)
+{
+    struct list_node *pos;
+    for (unsigned depth = 0; reclaim->host->prefetch && depth < RECLAIM_PREFETCH_DEPTH; depth++)
+        list_for_each (pos, folios)
+            reclaim->host->prefetch(reclaim->host_context, folio_of(pos), depth);
+}
+
 unsigned long shrink_folios(struct scan_control *sc, struct list_node *folios,
                             unsigned long activated[LRU_TYPES])
 {
@@ -127,6 +137,7 @@ unsigned long shrink_folios(struct scan_control *sc, struct list_node *folios,
     unsigned long reclaimed = 0;
     struct freed freed = {0};
     struct list_node *pos, *tmp;
+    prefetch_folios(reclaim, folios);
     list_for_each_reverse_safe (pos, tmp, folios) {
         struct folio *folio = folio_of(pos);
         unsigned long pages = (unsigned long)folio_pages(folio);

@@ -37,6 +37,8 @@ $ mglru bench refault --jobs 1 --runs 1 --slices 1 --slice 100us --size 6M --jso
 "longest_read",
 "rate",
 "cpu_per_read",
+"as_long_p99.9",
+"as_long_longest",
 "rss_to_limit",
 $ printf '1\n2\n3\n1\n2\n' >keys
 $ mglru bench replay keys --runs 2 --size 1M --json - | grep -c '"case": "trace"'
