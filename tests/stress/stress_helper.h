@@ -10,7 +10,11 @@
 #ifndef TESTS_STRESS_HELPER_H
 #define TESTS_STRESS_HELPER_H
 
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "os/os.h"
 #include "seeded.h"
@@ -74,13 +78,25 @@ static void stress_run(void (*const *bodies)(struct stress_thread *), unsigned c
         os_thread_join(threads[i].thread);
 }
 
+static char stress_repeat[64]; /* says how to repeat the group that runs */
+
+/* A broken law may end the program at once. */
+static void stress_aborted(int number)
+{
+    ssize_t unused = write(STDERR_FILENO, stress_repeat, strlen(stress_repeat));
+    (void)unused;
+}
+
 /* Runs the group on the machine that stress_seed names; gives the number of failed tests. */
 static int stress_group(const struct CMUnitTest *tests, size_t count)
 {
+    snprintf(stress_repeat, sizeof(stress_repeat), "repeat with MGLRU_TEST_SEED=%llu%s\n",
+             (unsigned long long)stress_seed, stress_seed ? "" : " (the real machine)");
+    signal(SIGABRT, stress_aborted);
     os_use(stress_seed ? os_sim(stress_seed) : NULL);
     int failed = _cmocka_run_group_tests("stress", tests, count, NULL, NULL);
-    if (failed && stress_seed)
-        print_error("repeat with MGLRU_TEST_SEED=%llu\n", (unsigned long long)stress_seed);
+    if (failed)
+        print_error("%s", stress_repeat);
     os_use(NULL);
     return failed;
 }
