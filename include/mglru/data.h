@@ -38,7 +38,8 @@ extern "C" {
 /* Zero-initialise, set size and memory_bytes, change what differs from the defaults. */
 struct mglru_data_options {
     size_t size;           /* sizeof(struct mglru_data_options) */
-    uint64_t memory_bytes; /* all frames together; at least 64 of them */
+    uint64_t memory_bytes; /* all frames together; at least 64 of them. The process grows by this,
+                              5 % and 8 MiB at most */
     uint32_t frame_bytes;  /* a power of two, 4 KiB .. 2 MiB; 0 means 4096 */
     const char *model;     /* as in mglru_cache_options; NULL means "ours" */
     const char *aging;     /* as there */
@@ -50,6 +51,7 @@ struct mglru_data_options {
     uint32_t dirty_percent;            /* of a memcg's limit: its writers wait; 0 means 20 */
     uint32_t dirty_background_percent; /* flushers start; 0 means 10 */
     uint32_t flush_after_ms;           /* age at which a dirty page is written; 0 means 5000 */
+    bool strict_limits; /* a read without room fails instead of being served outside the limit */
 };
 
 /*
@@ -89,9 +91,12 @@ MGLRU_API uint64_t mglru_data_mapping_bytes(const struct mglru_mapping *mapping)
  * Copies up to @bytes from @offset into @buffer; *done is less than @bytes at the mapping's end or
  * after an error. Hits touch no shared line but to mark a page that was not marked yet; absent
  * pages are charged to the file's memcg and read from the store, with readahead.
+ * A page for which the memcg (or the cache) has no room, since nothing can be taken, is served
+ * outside the limit: read, copied, not kept, and counted (mglru_usage.outside).
  * May block for the store and for writers of a page.
- * MGLRU_EIO, MGLRU_ENOMEM or another error of the store; MGLRU_EOOM: the memcg (or the cache) has
- * nothing left to take, see mglru_memcg_verdict; MGLRU_EINVAL: a file of a cache without frames.
+ * MGLRU_EIO, MGLRU_ENOMEM or another error of the store; MGLRU_EOOM: there is no room and
+ * options.strict_limits is set, see mglru_memcg_verdict; MGLRU_EINVAL: a file of a cache without
+ * frames.
  */
 MGLRU_API int mglru_read(struct mglru_file *file, uint64_t offset, void *buffer, size_t bytes,
                          size_t *done);
@@ -100,7 +105,9 @@ MGLRU_API int mglru_read(struct mglru_file *file, uint64_t offset, void *buffer,
  * Copies @bytes from @buffer to @offset, growing the mapping; *done is less than @bytes after an
  * error. Pages that are written in part are read first. Makes pages dirty; a memcg with many dirty
  * pages is throttled: its writer writes some back in this call. Errors as mglru_read, and
- * MGLRU_EPERM: the store is read-only; MGLRU_ENOSPC: beyond the store's size_max.
+ * MGLRU_EOOM: the memcg (or the cache) has no room for the page and nothing left to take, see
+ * mglru_memcg_verdict; MGLRU_EPERM: the store is read-only; MGLRU_ENOSPC: beyond the store's
+ * size_max.
  */
 MGLRU_API int mglru_write(struct mglru_file *file, uint64_t offset, const void *buffer,
                           size_t bytes, size_t *done);
@@ -156,7 +163,8 @@ enum mglru_unpin_how {
  * Pins page @page (of frame_bytes) of the file's mapping. A page beyond the mapping's end can be
  * pinned for OVERWRITE alone, and extends the mapping when it is unpinned dirty. Waits for readers
  * or the writer of the page. A page has room for 16383 readers.
- * Errors as mglru_read; MGLRU_EBUSY: too many readers; MGLRU_ERANGE: beyond the end.
+ * Errors as mglru_write; MGLRU_EBUSY: too many readers; MGLRU_ERANGE: beyond the end. A pin is
+ * never served outside the limit.
  */
 MGLRU_API int mglru_pin(struct mglru_file *file, uint64_t page, enum mglru_pin_mode mode,
                         struct mglru_pin *pin);
@@ -202,7 +210,21 @@ MGLRU_API int mglru_punch(struct mglru_file *file, uint64_t offset, uint64_t byt
 /* Drops the clean pages of a range that nobody uses; returns how many. */
 MGLRU_API uint64_t mglru_drop(struct mglru_mapping *mapping, uint64_t offset, uint64_t bytes);
 
-/* --- why nothing could be freed ------------------------------------------------------------- */
+/* --- what memory is used for, and why nothing could be freed ------------------------------- */
+
+/* Pages of a memcg and of those below it. */
+struct mglru_usage {
+    uint64_t resident;    /* in memory */
+    uint64_t reclaimable; /* of these, what reclaim could take now: neither dirty nor pinned */
+    uint64_t dirty;       /* to be written, or being written */
+    uint64_t pinned;      /* pins held; a page that several have pinned counts for each */
+    uint64_t working_set; /* in the young generations: used again, or new */
+    uint64_t outside;     /* reads that were served outside the limit, ever */
+};
+
+/* Fills *usage. Costs a look at each memcg, whatever it holds; each field is of some moment during
+ * the call, and exact when nothing else runs. Any thread; waits for control calls. */
+MGLRU_API void mglru_memcg_usage(const struct mglru_memcg *memcg, struct mglru_usage *usage);
 
 /* What reclaim met when it last gave up below a memcg, in pages. */
 struct mglru_verdict {
@@ -210,9 +232,11 @@ struct mglru_verdict {
     uint64_t dirty;      /* to be written first */
     uint64_t protected_; /* below memory.min or memory.low */
     uint64_t scanned;    /* looked at in all */
+    uint64_t pinner; /* mglru_memcg_id of the memcg with most pins there; 0: nothing is pinned */
 };
 
-/* Fills *verdict with the memcg's last MGLRU_EOOM; zeros: there was none. Any thread. */
+/* Fills *verdict as of the last time that nothing could be taken for a page of this memcg, or to
+ * bring it to its limit; zeros: there was none. Any thread. */
 MGLRU_API void mglru_memcg_verdict(const struct mglru_memcg *memcg, struct mglru_verdict *verdict);
 
 #ifdef __cplusplus

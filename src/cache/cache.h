@@ -59,6 +59,7 @@ struct use_slot {
     _Alignas(64) _Atomic uint64_t hits;
     _Atomic uint64_t misses;
     _Atomic uint64_t pages_read;
+    _Atomic uint64_t pins; /* taken less given back by this thread: the sum over threads counts */
 };
 
 struct mglru_memcg {
@@ -69,7 +70,8 @@ struct mglru_memcg {
     /* A shared cache: written by writers and reclaim on any CPU. */
     _Alignas(64) _Atomic uint64_t shared_dirty; /* dirty pages */
     _Atomic uint64_t shared_aged;
-    _Atomic uint64_t verdict[4]; /* pinned, dirty, protected, scanned at the last OOM */
+    _Atomic uint64_t outside;    /* reads without room */
+    _Atomic uint64_t verdict[5]; /* pinned, dirty, protected, scanned, pinner at the last OOM */
     /* A cache of one thread, and control calls. */
     _Alignas(64) struct mglru_counts counts; /* of this memcg alone */
     struct mm *mm;                           /* its processes; NULL before the first mapping */
@@ -240,8 +242,11 @@ bool cache_pays_for_children(const struct mglru_cache *cache, const struct memcg
 /* First access of a memcg: what its process costs. */
 int cache_memcg_runs(struct mglru_cache *cache, struct mglru_memcg *memcg,
                      enum mglru_access_kind first);
-/* Remembers what reclaim met when @memcg was refused a page (mglru_memcg_verdict). */
-void cache_note_verdict(struct mglru_memcg *memcg, const struct reclaim_outcome *outcome);
+/* Remembers what reclaim of @over met when @memcg was refused a page (mglru_memcg_verdict). */
+void cache_note_verdict(struct mglru_memcg *memcg, struct memcg *over,
+                        const struct reclaim_outcome *outcome);
+/* Pins of pages that a memcg of a shared cache pays for itself. */
+uint64_t cache_pins(const struct mglru_memcg *memcg);
 /* Brings the memcg down to its limits after they were written: memory.max, memory.high. */
 void cache_enforce_max(struct mglru_cache *cache, struct memcg *memcg);
 void cache_enforce_high(struct mglru_cache *cache, struct memcg *memcg);

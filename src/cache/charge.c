@@ -25,12 +25,37 @@ void cache_raise_oom(struct mglru_cache *cache, struct memcg *memcg)
     }
 }
 
-void cache_note_verdict(struct mglru_memcg *user, const struct reclaim_outcome *outcome)
+uint64_t cache_pins(const struct mglru_memcg *user)
+{
+    uint64_t pins = 0;
+    for (unsigned i = 0; i < USE_SLOTS && user->use_slots; i++)
+        pins += atomic_load_relaxed(&user->use_slots[i].pins);
+    return pins;
+}
+
+/* The id of the memcg in the subtree whose pages have most pins; 0: none has. */
+static uint64_t find_pinner(struct memcg *root)
+{
+    struct memcg *memcg = NULL;
+    uint64_t most = 0, id = 0;
+    while ((memcg = memcg_iter_next(root, memcg, NULL))) {
+        uint64_t pins = cache_pins(memcg_user(memcg));
+        if (pins > most) {
+            most = pins;
+            id = atomic_load_relaxed(&memcg->id);
+        }
+    }
+    return id;
+}
+
+void cache_note_verdict(struct mglru_memcg *user, struct memcg *over,
+                        const struct reclaim_outcome *outcome)
 {
     atomic_store_relaxed(&user->verdict[0], outcome->busy);
     atomic_store_relaxed(&user->verdict[1], outcome->dirty);
     atomic_store_relaxed(&user->verdict[2], outcome->protected);
     atomic_store_relaxed(&user->verdict[3], outcome->scanned);
+    atomic_store_relaxed(&user->verdict[4], outcome->busy ? find_pinner(over) : 0);
 }
 
 /* @outcome may be NULL. */
@@ -146,7 +171,7 @@ static int charge(struct mglru_cache *cache, struct mglru_memcg *user, unsigned 
                     retries = MAX_RECLAIM_RETRIES;
                     continue;
                 }
-                cache_note_verdict(user, &outcome);
+                cache_note_verdict(user, over, &outcome);
                 cache_raise_oom(cache, over);
                 return MGLRU_EOOM;
             }
@@ -277,7 +302,7 @@ static bool reclaim_down_to(struct mglru_cache *cache, struct memcg *memcg,
         if (reclaim_pages(cache, memcg, over, &outcome) || retries-- > 0)
             continue;
         if (!relieve(cache, memcg, &reliefs)) {
-            cache_note_verdict(memcg_user(memcg), &outcome);
+            cache_note_verdict(memcg_user(memcg), memcg, &outcome);
             return false;
         }
         retries = MAX_RECLAIM_RETRIES;

@@ -60,6 +60,7 @@ static void init_data(struct data *data, const struct mglru_data_options *option
     data->frames = (uint32_t)(options->memory_bytes / options->frame_bytes);
     data->frame_shift = (unsigned)__builtin_ctz(options->frame_bytes);
     data->no_threads = options->no_threads;
+    data->strict_limits = options->strict_limits;
     data->readahead_pages = options->readahead_bytes == UINT64_MAX
                                 ? 0
                                 : (uint32_t)(options->readahead_bytes >> data->frame_shift);
@@ -67,26 +68,30 @@ static void init_data(struct data *data, const struct mglru_data_options *option
     data->background_percent = options->dirty_background_percent;
     data->flush_after_ns = (uint64_t)options->flush_after_ms * 1000000;
     data->flusher_count = options->no_threads ? 0 : options->flushers;
+    lock_mutex_init(&data->spare_lock, RANK_SPARE);
     lock_spin_init(&data->shadow_lock, RANK_SHADOWS);
     lock_spin_init(&data->dirty_lock, RANK_DIRTY);
     list_init(&data->shadow_leaves);
     list_init(&data->dirty_maps);
 }
 
-/* Frames and their descriptors. */
+/* Frames and their descriptors; one more than there is room for, which is the spare one. */
 static int map_memory(struct data *data, const struct mglru_data_options *options)
 {
     struct arena_options arena = {.frame_bytes = options->frame_bytes,
-                                  .frames = data->frames,
+                                  .frames = data->frames + 1,
                                   .pages =
                                       options->huge_pages ? ARENA_PAGES_HUGE : ARENA_PAGES_SMALL};
-    data->folio_bytes = (size_t)data->frames * sizeof(struct folio);
+    data->folio_bytes = ((size_t)data->frames + 1) * sizeof(struct folio);
     void *start;
     int error = os_range_map(data->folio_bytes, OS_RANGE_HUGE_HINT, &start);
     if (error)
         return error;
     data->folios = start;
-    return arena_create(&arena, &data->arena);
+    error = arena_create(&arena, &data->arena);
+    if (!error)
+        data->spare = arena_alloc(data->arena);
+    return error;
 }
 
 /* Ends the threads and the mappings: afterwards no page is left and nobody works on the cache. */
@@ -221,12 +226,4 @@ uint64_t mglru_data_mapping_bytes(const struct mglru_mapping *mapping)
 {
     const struct data_map *map = mapping_map(mapping);
     return map ? atomic_load_acquire(&map->bytes) : 0; /* pairs with dirty_set */
-}
-
-void mglru_memcg_verdict(const struct mglru_memcg *memcg, struct mglru_verdict *verdict)
-{
-    verdict->pinned = atomic_load_relaxed(&memcg->verdict[0]);
-    verdict->dirty = atomic_load_relaxed(&memcg->verdict[1]);
-    verdict->protected_ = atomic_load_relaxed(&memcg->verdict[2]);
-    verdict->scanned = atomic_load_relaxed(&memcg->verdict[3]);
 }

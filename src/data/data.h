@@ -17,7 +17,7 @@
  *   cut      slot := 0                                     index's reference ends
  *
  * Laws, checked by data_verify when nothing runs:
- *   frames used = folios in slots + orphans (cut while somebody held them)
+ *   frames used = folios in slots + orphans (cut while somebody held them) + the spare one
  *   charged pages of memcgs = frames used + prepaid stock
  *   dirty bits of a leaf = FOLIO_DIRTY of the folios in its slots
  * A mapping that is uncut has no page that lies beyond its end as a whole, and the last one's bytes
@@ -123,9 +123,11 @@ struct data {
     struct arena *arena;
     struct folio *folios; /* one a frame */
     size_t folio_bytes;
-    uint32_t frames;
+    uint32_t frames; /* but for the spare one */
+    uint32_t spare; /* the frame of a page that is served outside the limit when no other is left */
     unsigned frame_shift;
     bool no_threads;
+    bool strict_limits;
     uint32_t readahead_pages;
     uint32_t dirty_percent;
     uint32_t background_percent;
@@ -134,6 +136,8 @@ struct data {
     struct os_thread *flushers[FLUSHERS_MAX];
     struct os_thread *reclaimer;
     _Atomic bool stop; /* set once */
+
+    struct lock_mutex spare_lock; /* RANK_SPARE: who has the spare frame */
 
     /* Lists that all mappings share. */
     _Alignas(64) struct lock_spin shadow_lock; /* RANK_SHADOWS */
@@ -229,7 +233,10 @@ static inline uint64_t map_slot(const struct data_leaf *leaf, uint64_t page)
 enum page_how {
     PAGE_ONCE = 1,   /* gives up early: readahead */
     PAGE_INSIDE = 2, /* of the mapping's size only */
-    PAGE_BEYOND = 4  /* beyond it only */
+    PAGE_BEYOND = 4, /* beyond it only */
+    /* Beyond any limit, never on a list: its maker takes it out before he lets go of it. */
+    PAGE_OUTSIDE = 8,
+    PAGE_SPARE = 16 /* in the spare frame; the caller holds spare_lock */
 };
 
 /* Whether a folio stands at @page at this moment. */
@@ -287,6 +294,9 @@ uint32_t page_window(struct mglru_file *file, uint64_t page);
 void page_count_hits(struct mglru_memcg *user, uint64_t hits);
 /* Adds to the misses of the memcg, and to the pages that the store gave. */
 void page_count_misses(struct mglru_memcg *user, uint64_t misses, uint64_t pages_read);
+/* Adds to the pins of the memcg that pays for the folio, or takes from them (a negative amount):
+ * its pinner, before he lets go of it. */
+void page_count_pins(const struct folio *folio, uint64_t pins);
 /* The writer of @folio takes it out of its mapping, if it still stands there. */
 void page_discard(struct data *data, struct folio *folio);
 /* The last reference went. Under a claim / with a claim of its own. */

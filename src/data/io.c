@@ -67,6 +67,13 @@ void page_count_misses(struct mglru_memcg *user, uint64_t misses, uint64_t pages
     count(&slot->pages_read, own, pages_read);
 }
 
+void page_count_pins(const struct folio *folio, uint64_t pins)
+{
+    bool own;
+    struct use_slot *slot = use_slot(memcg_user(folio_lruvec(folio)->memcg), &own);
+    count(&slot->pins, own, pins);
+}
+
 enum copied { COPIED, COPY_ABSENT, COPY_BUSY, COPY_MOVED };
 
 /*
@@ -211,12 +218,50 @@ int page_read_in(struct mglru_file *file, uint64_t page, uint32_t most, bool onc
     return count > 1 ? page_read_in(file, page, 1, once, out) : error;
 }
 
+/* Brings @page in a frame of its own kind, copies from it and takes it out again. *@done: false
+ * and no error: look again. */
+static int read_and_drop(struct mglru_file *file, uint64_t page, unsigned how,
+                         const struct span *span, bool *done)
+{
+    struct data_map *map = mapping_map(file->mapping);
+    struct data *data = map->data;
+    struct folio *folio;
+    int error = page_make(file, page, PAGE_INSIDE | PAGE_OUTSIDE | how, &folio);
+    if (error || !folio)
+        return error;
+    error = fill(map, page, &folio, 1);
+    *done = !error && stands(map, folio); /* or it was cut while the store read it */
+    if (*done) {
+        memcpy(span->buffer, (char *)folio_data(data, folio) + span->offset, span->bytes);
+        atomic_add_relaxed(&file->memcg->outside, 1);
+    }
+    page_count_misses(file->memcg, *done, 1);
+    page_discard(data, folio);
+    hold_end_write(data, folio);
+    return error;
+}
+
+/* A page for which there is no room. Without a free frame such reads go one by one. */
+static int read_outside(struct mglru_file *file, uint64_t page, const struct span *span, bool *done)
+{
+    struct data *data = mapping_map(file->mapping)->data;
+    int error = read_and_drop(file, page, 0, span, done);
+    if (error != MGLRU_EOOM)
+        return error;
+    lock_mutex_acquire(&data->spare_lock);
+    error = read_and_drop(file, page, PAGE_SPARE, span, done);
+    lock_mutex_release(&data->spare_lock);
+    return error;
+}
+
 static int read_absent(struct mglru_file *file, uint64_t page, const struct span *span, bool *done)
 {
     struct data *data = mapping_map(file->mapping)->data;
     struct folio *folio;
     int error = page_read_in(file, page, page_window(file, page), false, &folio);
     *done = folio != NULL;
+    if (error == MGLRU_EOOM && !data->strict_limits)
+        return read_outside(file, page, span, done);
     if (!folio)
         return error;
     memcpy(span->buffer, (char *)folio_data(data, folio) + span->offset, span->bytes);

@@ -15,9 +15,14 @@
 #define FRAME_RETRIES MAX_RECLAIM_RETRIES
 
 /* A frame; reclaims from all memcgs when there is none. Under a claim. ARENA_NONE: none is left. */
-static uint32_t take_frame(struct data *data, struct mglru_memcg *user, bool once)
+static uint32_t take_frame(struct data *data, struct mglru_memcg *user, unsigned how)
 {
+    bool once = how & PAGE_ONCE;
     struct reclaim_outcome outcome = {0};
+    if (how & PAGE_SPARE)
+        return data->spare;
+    if (how & PAGE_OUTSIDE)
+        return arena_alloc(data->arena);
     uint32_t frame = arena_alloc(data->arena);
     for (unsigned i = 0; MGLRU_UNLIKELY(frame == ARENA_NONE) && i < FRAME_RETRIES; i++) {
         struct reclaim_request request = {.pages = SWAP_CLUSTER_MAX, .outcome = &outcome};
@@ -28,7 +33,7 @@ static uint32_t take_frame(struct data *data, struct mglru_memcg *user, bool onc
             break;
     }
     if (frame == ARENA_NONE && !once)
-        cache_note_verdict(user, &outcome);
+        cache_note_verdict(user, data->cache->tree->root, &outcome);
     return frame;
 }
 
@@ -47,34 +52,45 @@ static struct folio *init_folio(struct data *data, struct mglru_file *file, uint
     return folio;
 }
 
+static void free_frame(struct data *data, const struct folio *folio)
+{
+    uint32_t frame = folio_frame(data, folio);
+    if (MGLRU_LIKELY(frame != data->spare))
+        arena_free(data->arena, frame);
+}
+
 /* Undoes init_folio: the folio was nowhere. */
 static void forget_folio(struct data *data, struct mglru_file *file, struct folio *folio)
 {
     uint64_t version = atomic_load_relaxed(&folio->hold) & HOLD_VERSION_MASK;
     atomic_store_release(&folio->hold, (version + HOLD_VERSION) | HOLD_FROZEN);
-    arena_free(data->arena, folio_frame(data, folio));
+    free_frame(data, folio);
     memcg_uncharge(file->memcg->memcg, 1);
 }
 
-static int charge(struct mglru_file *file, bool once)
+static int charge(struct mglru_file *file, unsigned how)
 {
     struct mglru_cache *cache = file->mapping->cache;
-    return once ? cache_charge_once(cache, file->memcg, 1) : cache_charge(cache, file->memcg, 1);
+    if (how & PAGE_OUTSIDE) {
+        memcg_charge_force(file->memcg->memcg, 1);
+        return 0;
+    }
+    return how & PAGE_ONCE ? cache_charge_once(cache, file->memcg, 1)
+                           : cache_charge(cache, file->memcg, 1);
 }
 
 /* page_make under a claim. */
 static int make(struct mglru_file *file, uint64_t page, unsigned how, struct folio **out)
 {
-    bool once = how & PAGE_ONCE;
     struct data_map *map = mapping_map(file->mapping);
     struct data *data = map->data;
-    int error = charge(file, once);
+    int error = charge(file, how);
     if (error)
         return error;
-    uint32_t frame = take_frame(data, file->memcg, once);
+    uint32_t frame = take_frame(data, file->memcg, how);
     if (frame == ARENA_NONE) {
         memcg_uncharge(file->memcg->memcg, 1);
-        return once ? MGLRU_EAGAIN : MGLRU_EOOM;
+        return how & PAGE_ONCE ? MGLRU_EAGAIN : MGLRU_EOOM;
     }
     struct folio *folio = init_folio(data, file, page, frame);
     uint64_t shadow;
@@ -89,7 +105,10 @@ static int make(struct mglru_file *file, uint64_t page, unsigned how, struct fol
         workingset_refault(&data->cache->reclaim, folio, shadow, false);
         rcu_leave();
     }
-    lru_batch_add(&data->cache->reclaim, folio, false);
+    if (how & PAGE_OUTSIDE)
+        hold_put(folio); /* the batch's: it waits for no list */
+    else
+        lru_batch_add(&data->cache->reclaim, folio, false);
     *out = folio;
     return 0;
 }
@@ -117,7 +136,7 @@ void page_dispose(struct data *data, struct folio *folio)
         lruvec_del(folio, false);
     lruvec_unlock(lruvec);
     lruvec_stat(lruvec, MEMCG_NR_FILE, -1);
-    arena_free(data->arena, folio_frame(data, folio));
+    free_frame(data, folio);
     memcg_uncharge(lruvec->memcg, 1);
 }
 
@@ -264,7 +283,7 @@ static void host_release(void *context, struct folio *folio, uint64_t shadow)
         map_remove(map, leaf, folio->index, shadow << 1 | 1);
     map_unlock(map);
     lruvec_stat(folio_lruvec(folio), MEMCG_NR_FILE, -1);
-    arena_free(data->arena, folio_frame(data, folio));
+    free_frame(data, folio);
     map_trim(data);
 }
 

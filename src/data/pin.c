@@ -59,6 +59,7 @@ int mglru_pin(struct mglru_file *file, uint64_t page, enum mglru_pin_mode mode,
                     : page_hold_write(file, page, mode == MGLRU_PIN_OVERWRITE, &held);
     if (error)
         return error;
+    page_count_pins(held.folio, 1);
     pin->folio = held.folio;
     pin->data = folio_data(data, held.folio);
     pin->mode |= held.raw ? PIN_RAW : 0;
@@ -85,6 +86,7 @@ void mglru_unpin(struct mglru_pin *pin, enum mglru_unpin_how how)
     struct data_map *map = folio_map(folio);
     struct data *data = map->data;
     bool raw = pin->mode & PIN_RAW, due = false;
+    page_count_pins(folio, (uint64_t)-1);
     *pin = (struct mglru_pin){.page = pin->page, .mode = pin->mode & ~PIN_RAW};
     if (pin->mode == MGLRU_PIN_READ) {
         hold_end_read(data, folio);

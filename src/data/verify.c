@@ -3,8 +3,8 @@
  * Walks a whole cache with frames while nothing runs, for tests: the laws of data.h and those of
  * index.c, and reclaim's below them. Pins may be held.
  *
- *  1. frames: a folio is alive exactly if its frame is used; what stands in no slot is an orphan,
- *     which somebody holds
+ *  1. frames: a folio is alive exactly if its frame is used, and the spare frame is used by none;
+ *     what stands in no slot is an orphan, which somebody holds
  *  2. charge: usage of a memcg = folios alive and stock in its subtree
  *  3. index: counts of a leaf, its place in the table and on the list of shadows
  *  4. hold: a folio has one reference of its slot and one of the batch in which it waits
@@ -192,7 +192,7 @@ static const char *check_frames(struct walk *walk)
 {
     struct data *data = walk->data;
     uint64_t alive = 0;
-    for (uint32_t frame = 0; frame < data->frames; frame++) {
+    for (uint32_t frame = 0; frame <= data->frames; frame++) {
         const struct folio *folio = &data->folios[frame];
         walk->used[frame] = is_alive(folio);
         alive += walk->used[frame];
@@ -204,9 +204,13 @@ static const char *check_frames(struct walk *walk)
     }
     struct arena_counts counts;
     arena_counts(data->arena, &counts);
-    if (counts.used != alive)
-        return fail("frames used", "frames", counts.used, alive);
+    if (walk->used[data->spare])
+        return fail("the spare frame is in use", "frames", data->spare, 0);
+    if (counts.used != alive + 1)
+        return fail("frames used", "frames", counts.used, alive + 1);
+    walk->used[data->spare] = 1;
     arena_verify(data->arena, walk->used);
+    walk->used[data->spare] = 0;
     return NULL;
 }
 
@@ -220,7 +224,7 @@ struct standing {
 static struct standing standing_of(const struct walk *walk, const struct memcg *memcg, bool subtree)
 {
     struct standing sum = {0};
-    for (uint32_t frame = 0; frame < walk->data->frames; frame++) {
+    for (uint32_t frame = 0; frame <= walk->data->frames; frame++) {
         const struct folio *folio = &walk->data->folios[frame];
         const struct memcg *own = walk->used[frame] ? folio_lruvec(folio)->memcg : NULL;
         if (!own || (subtree ? !memcg_is_descendant(own, memcg) : own != memcg))
@@ -298,9 +302,9 @@ const char *data_verify(struct mglru_cache *cache)
 {
     struct data *data = cache_data(cache);
     struct walk walk = {.data = data,
-                        .used = calloc(data->frames, 1),
-                        .slotted = calloc(data->frames, 1),
-                        .batched = calloc(data->frames, 1)};
+                        .used = calloc(data->frames + 1, 1),
+                        .slotted = calloc(data->frames + 1, 1),
+                        .batched = calloc(data->frames + 1, 1)};
     const char *broken =
         walk.used && walk.slotted && walk.batched ? walk_all(&walk) : "no memory for the walk";
     free(walk.used);

@@ -292,11 +292,14 @@ static bool run_priorities(struct scan_control *sc)
     for (sc->priority = DEF_PRIORITY; sc->priority >= 0 && hopeful; sc->priority--) {
         uint64_t work = atomic_load_relaxed(&sc->reclaim->work);
         bool all = walks_all(sc);
+        struct reclaim_outcome before = sc->outcome;
         sc->nr_scanned = 0;
         sc->outcome = (struct reclaim_outcome){0};
         sc->hopeful = sc->proactive; /* may take anonymous pages against swappiness */
         for (unsigned node = 0; node < sc->reclaim->nodes; node++)
             shrink_node(sc, node);
+        if (!sc->outcome.scanned && !sc->outcome.protected)
+            sc->outcome = before; /* a pass that looked at nothing says nothing */
         if (reclaim_enough(sc))
             break;
         sc->reclaim->host->progress(sc->reclaim->host_context);

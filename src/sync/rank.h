@@ -16,6 +16,8 @@
              "outermost: one control call at a time, limits are enforced under it")                \
     RANK_ROW(SYNC, "mapping sync", "one sync of one mapping at a time",                            \
              "held while the store writes")                                                        \
+    RANK_ROW(SPARE, "spare frame", "the frame of reads that are served outside the limit",         \
+             "held while the store reads")                                                         \
     RANK_ROW(SWITCH, "lru switch", "turning MGLRU on and off, one writer at a time",               \
              "outermost: the switch takes every other lock of reclaim")                            \
     RANK_ROW(LIMIT, "memcg limits", "writes of limits of one tree",                                \
