@@ -9,94 +9,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <stdio.h>
 #include <string.h>
 
-#include <mglru/control.h>
-#include <mglru/stores.h>
-
-#include "data/data.h"
-
-enum { PAGE = 4096, FRAMES = 256 };
-
-struct bench {
-    struct mglru_cache *cache;
-    struct mglru_store *base;
-    struct mglru_store *store;
-    struct mglru_mapping *mapping;
-    struct mglru_memcg *memcg;
-    struct mglru_file *file;
-};
-
-static struct bench bench_make(uint64_t size_bytes)
-{
-    struct bench b = {0};
-    struct mglru_data_options options = {
-        .size = sizeof(options), .memory_bytes = FRAMES * PAGE, .no_threads = true};
-    struct mglru_store_memory_options memory = {.size = sizeof(memory), .size_max = 1 << 24};
-    struct mglru_store_faulty_options none = {.size = sizeof(none), .seed = 1};
-    assert_int_equal(mglru_data_create(&options, &b.cache), MGLRU_OK);
-    assert_int_equal(mglru_store_memory_open(&memory, &b.base), MGLRU_OK);
-    assert_int_equal(mglru_store_faulty_open(b.base, &none, &b.store), MGLRU_OK);
-    assert_int_equal(mglru_data_mapping_create(b.cache, "m", b.store, size_bytes, &b.mapping), 0);
-    assert_int_equal(mglru_memcg_create(b.cache, "/a", &b.memcg), MGLRU_OK);
-    assert_int_equal(mglru_file_open(b.mapping, b.memcg, &b.file), MGLRU_OK);
-    return b;
-}
-
-static void verify(const struct bench *b)
-{
-    const char *broken = data_verify(b->cache);
-    if (broken)
-        print_error("%s\n", broken);
-    assert_null(broken);
-}
-
-static void bench_end(struct bench *b)
-{
-    verify(b);
-    mglru_cache_destroy(b->cache);
-    mglru_store_close(b->store);
-    mglru_store_close(b->base);
-}
-
-static void set_faults(struct bench *b, struct mglru_store_faulty_options faults)
-{
-    faults.size = sizeof(faults);
-    assert_int_equal(mglru_store_faulty_set(b->store, &faults), MGLRU_OK);
-}
-
-static void put(struct bench *b, uint64_t offset, const char *text)
-{
-    size_t done;
-    assert_int_equal(mglru_write(b->file, offset, text, strlen(text), &done), MGLRU_OK);
-    assert_int_equal(done, strlen(text));
-}
-
-/* What @length bytes at @offset are must be @text, zeros where it ends. */
-static void expect(struct bench *b, uint64_t offset, const char *text, size_t length)
-{
-    char found[64], wanted[64] = {0};
-    size_t done;
-    memcpy(wanted, text, strlen(text));
-    assert_int_equal(mglru_read(b->file, offset, found, length, &done), MGLRU_OK);
-    assert_int_equal(done, length);
-    assert_memory_equal(found, wanted, length);
-}
-
-/* Syncs and drops everything, so that the next read asks the store. */
-static void forget(struct bench *b)
-{
-    assert_int_equal(mglru_sync(b->file, 0, 0), MGLRU_OK);
-    mglru_drop(b->mapping, 0, UINT64_MAX);
-}
-
-static void limit(struct bench *b, unsigned pages)
-{
-    char text[32];
-    int length = snprintf(text, sizeof(text), "%u", pages * PAGE);
-    assert_int_equal(mglru_memcg_write(b->memcg, "memory.max", text, (size_t)length), MGLRU_OK);
-}
+#include "data_bench.h"
 
 static void reads_end_at_the_size(void **state)
 {
@@ -115,13 +30,13 @@ static void reads_end_at_the_size(void **state)
 static void writes_grow_the_mapping_and_leave_zeros(void **state)
 {
     struct bench b = bench_make(0);
-    put(&b, 10 * PAGE - 2, "abcd"); /* over the edge of a page */
+    bench_put(&b, 10 * PAGE - 2, "abcd"); /* over the edge of a page */
     assert_int_equal(mglru_data_mapping_bytes(b.mapping), 10 * PAGE + 2);
     for (int turn = 0; turn < 2; turn++) {
-        expect(&b, 10 * PAGE - 4, "\0", 2);
-        expect(&b, 10 * PAGE - 2, "abcd", 4);
-        expect(&b, 3 * PAGE, "", 16);
-        forget(&b);
+        bench_expect(&b, 10 * PAGE - 4, "\0", 2);
+        bench_expect(&b, 10 * PAGE - 2, "abcd", 4);
+        bench_expect(&b, 3 * PAGE, "", 16);
+        bench_forget(&b);
     }
     size_t done;
     assert_int_equal(mglru_write(b.file, 1 << 24, "x", 1, &done), MGLRU_ENOSPC);
@@ -132,17 +47,17 @@ static void writes_grow_the_mapping_and_leave_zeros(void **state)
 static void a_truncated_tail_reads_as_zeros(void **state)
 {
     struct bench b = bench_make(0);
-    put(&b, 0, "abcdefgh");
-    put(&b, 5 * PAGE, "ijkl");
-    forget(&b);
-    expect(&b, 0, "abcdefgh", 8);
+    bench_put(&b, 0, "abcdefgh");
+    bench_put(&b, 5 * PAGE, "ijkl");
+    bench_forget(&b);
+    bench_expect(&b, 0, "abcdefgh", 8);
     assert_int_equal(mglru_truncate(b.mapping, 3), MGLRU_OK);
     assert_int_equal(mglru_data_mapping_bytes(b.mapping), 3);
     assert_int_equal(mglru_truncate(b.mapping, 6 * PAGE), MGLRU_OK);
     for (int turn = 0; turn < 2; turn++) {
-        expect(&b, 0, "abc", 8);
-        expect(&b, 5 * PAGE, "", 4);
-        forget(&b);
+        bench_expect(&b, 0, "abc", 8);
+        bench_expect(&b, 5 * PAGE, "", 4);
+        bench_forget(&b);
     }
     bench_end(&b);
 }
@@ -153,28 +68,28 @@ static void a_truncation_that_the_store_refused_holds(void **state)
     struct bench b = bench_make(0);
     char buffer[8];
     size_t done;
-    put(&b, 0, "abcdefgh");
-    put(&b, 5 * PAGE, "ijkl");
-    forget(&b);
-    set_faults(&b, (struct mglru_store_faulty_options){.discard_error_ppm = 1000000});
+    bench_put(&b, 0, "abcdefgh");
+    bench_put(&b, 5 * PAGE, "ijkl");
+    bench_forget(&b);
+    bench_faults(&b, (struct mglru_store_faulty_options){.discard_error_ppm = 1000000});
     assert_int_equal(mglru_truncate(b.mapping, 3), MGLRU_EIO);
     assert_int_equal(mglru_data_mapping_bytes(b.mapping), 3);
-    expect(&b, 0, "abc", 3); /* brings the page from the longer store */
+    bench_expect(&b, 0, "abc", 3); /* brings the page from the longer store */
     assert_int_equal(mglru_write(b.file, 5, "x", 1, &done), MGLRU_EIO);
     assert_int_equal(mglru_write(b.file, 6 * PAGE, "x", 1, &done), MGLRU_EIO);
     assert_int_equal(mglru_truncate(b.mapping, 6 * PAGE), MGLRU_EIO);
     assert_int_equal(mglru_sync(b.file, 0, 0), MGLRU_EIO);
     assert_int_equal(mglru_data_mapping_bytes(b.mapping), 3);
-    set_faults(&b, (struct mglru_store_faulty_options){0});
-    put(&b, 5, "x");
+    bench_faults(&b, (struct mglru_store_faulty_options){0});
+    bench_put(&b, 5, "x");
     assert_int_equal(mglru_read(b.file, 0, buffer, sizeof(buffer), &done), MGLRU_OK);
     assert_int_equal(done, 6);
     assert_memory_equal(buffer, "abc\0\0x", 6);
-    put(&b, 6 * PAGE, "y");
+    bench_put(&b, 6 * PAGE, "y");
     for (int turn = 0; turn < 2; turn++) {
-        expect(&b, 6, "", 2);
-        expect(&b, 5 * PAGE, "", 4);
-        forget(&b);
+        bench_expect(&b, 6, "", 2);
+        bench_expect(&b, 5 * PAGE, "", 4);
+        bench_forget(&b);
     }
     bench_end(&b);
 }
@@ -183,18 +98,18 @@ static void a_punch_zeroes_parts_and_whole_pages(void **state)
 {
     struct bench b = bench_make(0);
     for (unsigned page = 0; page < 5; page++) {
-        put(&b, page * PAGE, "head");
-        put(&b, page * PAGE + PAGE - 4, "tail");
+        bench_put(&b, page * PAGE, "head");
+        bench_put(&b, page * PAGE + PAGE - 4, "tail");
     }
     assert_int_equal(mglru_punch(b.file, PAGE - 2, 2 * PAGE + 4), MGLRU_OK);
     for (int turn = 0; turn < 2; turn++) {
-        expect(&b, PAGE - 4, "ta", 4);
-        expect(&b, PAGE, "", 4);
-        expect(&b, 3 * PAGE - 4, "", 4);
-        expect(&b, 3 * PAGE, "\0", 2);
-        expect(&b, 3 * PAGE + 2, "ad", 2);
-        expect(&b, 4 * PAGE, "head", 4);
-        forget(&b);
+        bench_expect(&b, PAGE - 4, "ta", 4);
+        bench_expect(&b, PAGE, "", 4);
+        bench_expect(&b, 3 * PAGE - 4, "", 4);
+        bench_expect(&b, 3 * PAGE, "\0", 2);
+        bench_expect(&b, 3 * PAGE + 2, "ad", 2);
+        bench_expect(&b, 4 * PAGE, "head", 4);
+        bench_forget(&b);
     }
     bench_end(&b);
 }
@@ -203,13 +118,13 @@ static void drops_take_clean_pages_that_nobody_uses(void **state)
 {
     struct bench b = bench_make(4 * PAGE);
     struct mglru_pin pin;
-    put(&b, PAGE, "dirty");
+    bench_put(&b, PAGE, "dirty");
     assert_int_equal(mglru_pin(b.file, 2, MGLRU_PIN_READ, &pin), MGLRU_OK);
-    expect(&b, 3 * PAGE, "", 4);
+    bench_expect(&b, 3 * PAGE, "", 4);
     assert_int_equal(mglru_drop(b.mapping, 0, 4 * PAGE), 1);
     mglru_unpin(&pin, MGLRU_UNPIN_CLEAN);
     assert_int_equal(mglru_drop(b.mapping, 0, 3 * PAGE), 1);
-    expect(&b, PAGE, "dirty", 5);
+    bench_expect(&b, PAGE, "dirty", 5);
     bench_end(&b);
 }
 
@@ -220,7 +135,7 @@ static void peeks_find_only_what_is_there(void **state)
     size_t done;
     assert_int_equal(mglru_peek(b.file, 8 * PAGE, buffer, 8, &done), MGLRU_OK);
     assert_int_equal(done, 0);
-    expect(&b, 8 * PAGE, "", 4); /* no sequence: one page */
+    bench_expect(&b, 8 * PAGE, "", 4); /* no sequence: one page */
     assert_int_equal(mglru_peek(b.file, 8 * PAGE, buffer, sizeof(buffer), &done), MGLRU_OK);
     assert_int_equal(done, PAGE);
     bench_end(&b);
@@ -238,8 +153,8 @@ static void pins_beyond_the_end_are_for_overwriting(void **state)
     memset(pin.data, 'x', PAGE);
     mglru_unpin(&pin, MGLRU_UNPIN_DIRTY);
     assert_int_equal(mglru_data_mapping_bytes(b.mapping), 3 * PAGE);
-    forget(&b);
-    expect(&b, 2 * PAGE, "xxxx", 4);
+    bench_forget(&b);
+    bench_expect(&b, 2 * PAGE, "xxxx", 4);
     bench_end(&b);
 }
 
@@ -248,12 +163,12 @@ static void what_was_not_overwritten_is_not_kept(void **state)
 {
     struct bench b = bench_make(0);
     struct mglru_pin pin;
-    put(&b, 0, "old");
-    forget(&b);
+    bench_put(&b, 0, "old");
+    bench_forget(&b);
     assert_int_equal(mglru_pin(b.file, 0, MGLRU_PIN_OVERWRITE, &pin), MGLRU_OK);
     memset(pin.data, 'z', PAGE);
     mglru_unpin(&pin, MGLRU_UNPIN_CLEAN);
-    expect(&b, 0, "old", 3);
+    bench_expect(&b, 0, "old", 3);
     bench_end(&b);
 }
 
@@ -261,12 +176,12 @@ static void a_discarded_page_goes_back_to_the_store(void **state)
 {
     struct bench b = bench_make(0);
     struct mglru_pin pin;
-    put(&b, 0, "old");
+    bench_put(&b, 0, "old");
     assert_int_equal(mglru_sync(b.file, 0, 0), MGLRU_OK);
     assert_int_equal(mglru_pin(b.file, 0, MGLRU_PIN_WRITE, &pin), MGLRU_OK);
     memcpy(pin.data, "new", 3);
     mglru_unpin(&pin, MGLRU_UNPIN_DISCARD);
-    expect(&b, 0, "old", 3);
+    bench_expect(&b, 0, "old", 3);
     bench_end(&b);
 }
 
@@ -279,8 +194,8 @@ static void a_page_has_room_for_its_readers_and_no_more(void **state)
         count++;
     assert_int_equal(count, 16383);
     assert_int_equal(mglru_pin(b.file, 0, MGLRU_PIN_READ, &pins[count]), MGLRU_EBUSY);
-    expect(&b, 0, "", 4); /* copies need no place */
-    verify(&b);
+    bench_expect(&b, 0, "", 4); /* copies need no place */
+    bench_verify(&b);
     while (count > 0)
         mglru_unpin(&pins[--count], MGLRU_UNPIN_CLEAN);
     bench_end(&b);
@@ -291,29 +206,29 @@ static void an_error_is_told_to_each_file_once(void **state)
     struct bench b = bench_make(0);
     struct mglru_file *other, *later;
     assert_int_equal(mglru_file_open(b.mapping, b.memcg, &other), MGLRU_OK);
-    put(&b, 0, "abc");
-    set_faults(&b, (struct mglru_store_faulty_options){.write_error_ppm = 1000000});
+    bench_put(&b, 0, "abc");
+    bench_faults(&b, (struct mglru_store_faulty_options){.write_error_ppm = 1000000});
     assert_int_equal(mglru_sync(b.file, 0, 0), MGLRU_EIO);
-    set_faults(&b, (struct mglru_store_faulty_options){0});
+    bench_faults(&b, (struct mglru_store_faulty_options){0});
     assert_int_equal(mglru_file_open(b.mapping, b.memcg, &later), MGLRU_OK);
     assert_int_equal(mglru_sync(b.file, 0, 0), MGLRU_OK); /* the page had stayed dirty */
     assert_int_equal(mglru_sync(other, 0, 0), MGLRU_EIO);
     assert_int_equal(mglru_sync(other, 0, 0), MGLRU_OK);
     assert_int_equal(mglru_sync(later, 0, 0), MGLRU_OK);
     mglru_drop(b.mapping, 0, UINT64_MAX);
-    expect(&b, 0, "abc", 3);
+    bench_expect(&b, 0, "abc", 3);
     bench_end(&b);
 }
 
 static void a_failed_sync_makes_pages_dirty_again(void **state)
 {
     struct bench b = bench_make(0);
-    put(&b, 0, "abc");
-    set_faults(&b, (struct mglru_store_faulty_options){.sync_error_ppm = 1000000});
+    bench_put(&b, 0, "abc");
+    bench_faults(&b, (struct mglru_store_faulty_options){.sync_error_ppm = 1000000});
     assert_int_equal(mglru_sync(b.file, 0, 0), MGLRU_EIO);
     assert_int_equal(mglru_drop(b.mapping, 0, PAGE), 0); /* dirty */
-    verify(&b);
-    set_faults(&b, (struct mglru_store_faulty_options){0});
+    bench_verify(&b);
+    bench_faults(&b, (struct mglru_store_faulty_options){0});
     assert_int_equal(mglru_sync(b.file, 0, 0), MGLRU_OK);
     assert_int_equal(mglru_drop(b.mapping, 0, PAGE), 1);
     bench_end(&b);
@@ -331,8 +246,8 @@ static void a_sync_notices_what_a_flusher_could_not_write(void **state)
     struct os_thread *flusher;
     os_use(os_sim(1));
     struct bench b = bench_make(0);
-    put(&b, 0, "abc");
-    set_faults(
+    bench_put(&b, 0, "abc");
+    bench_faults(
         &b, (struct mglru_store_faulty_options){.write_error_ppm = 1000000, .delay_ppm = 1000000});
     assert_int_equal(os_thread_start(flush_all, &b, &flusher), MGLRU_OK);
     while (atomic_load_relaxed(&cache_data(b.cache)->dirty_pages))
@@ -346,12 +261,12 @@ static void a_sync_notices_what_a_flusher_could_not_write(void **state)
 static void what_left_before_a_failed_sync_is_lost_for_ever(void **state)
 {
     struct bench b = bench_make(0);
-    put(&b, 0, "abc");
+    bench_put(&b, 0, "abc");
     assert_int_equal(flush_some(cache_data(b.cache), 64, UINT64_MAX), 1);
     assert_int_equal(mglru_drop(b.mapping, 0, PAGE), 1); /* written, no sync covered it */
-    set_faults(&b, (struct mglru_store_faulty_options){.sync_error_ppm = 1000000});
+    bench_faults(&b, (struct mglru_store_faulty_options){.sync_error_ppm = 1000000});
     assert_int_equal(mglru_sync(b.file, 0, 0), MGLRU_EIO);
-    set_faults(&b, (struct mglru_store_faulty_options){0});
+    bench_faults(&b, (struct mglru_store_faulty_options){0});
     assert_int_equal(mglru_sync(b.file, 0, 0), MGLRU_EIO);
     assert_int_equal(mglru_sync(b.file, 0, 0), MGLRU_EIO);
     assert_int_equal(mglru_truncate(b.mapping, 0), MGLRU_OK);
@@ -364,12 +279,12 @@ static void a_read_that_failed_leaves_no_page(void **state)
     struct bench b = bench_make(8 * PAGE);
     char byte;
     size_t done;
-    set_faults(&b, (struct mglru_store_faulty_options){.read_error_ppm = 1000000});
+    bench_faults(&b, (struct mglru_store_faulty_options){.read_error_ppm = 1000000});
     assert_int_equal(mglru_read(b.file, PAGE, &byte, 1, &done), MGLRU_EIO);
     assert_int_equal(done, 0);
-    verify(&b);
-    set_faults(&b, (struct mglru_store_faulty_options){0});
-    expect(&b, PAGE, "", 4);
+    bench_verify(&b);
+    bench_faults(&b, (struct mglru_store_faulty_options){0});
+    bench_expect(&b, PAGE, "", 4);
     bench_end(&b);
 }
 
@@ -405,17 +320,17 @@ static void T7_a_full_memcg_says_who_pins(void **state)
     int error;
     mglru_memcg_verdict(b.memcg, &verdict);
     assert_int_equal(verdict.scanned, 0);
-    limit(&b, 64);
+    bench_limit(&b, "memory.max", 64);
     while (!(error = mglru_pin(b.file, count, MGLRU_PIN_READ, &pins[count])))
         assert_true(++count <= 64);
     assert_int_equal(error, MGLRU_EOOM);
     mglru_memcg_verdict(b.memcg, &verdict);
     assert_int_equal(verdict.pinned, count);
     assert_int_equal(verdict.dirty, 0);
-    verify(&b);
+    bench_verify(&b);
     while (count > 0)
         mglru_unpin(&pins[--count], MGLRU_UNPIN_CLEAN);
-    expect(&b, 100 * PAGE, "", 4);
+    bench_expect(&b, 100 * PAGE, "", 4);
     bench_end(&b);
 }
 
@@ -423,15 +338,15 @@ static void T7_a_full_memcg_says_who_pins(void **state)
 static void T8_a_write_into_a_full_memcg_reclaims_first(void **state)
 {
     struct bench b = bench_make(0);
-    limit(&b, 64);
+    bench_limit(&b, "memory.max", 64);
     for (unsigned page = 0; page < 4 * 64; page++)
-        put(&b, page * PAGE, "page");
+        bench_put(&b, page * PAGE, "page");
     uint64_t used;
     assert_int_equal(mglru_memcg_stat(b.memcg, "file", &used), MGLRU_OK);
     assert_true(used <= 64 * PAGE);
-    forget(&b);
+    bench_forget(&b);
     for (unsigned page = 0; page < 4 * 64; page++)
-        expect(&b, page * PAGE, "page", 4);
+        bench_expect(&b, page * PAGE, "page", 4);
     bench_end(&b);
 }
 
@@ -443,18 +358,18 @@ static void T9_a_memcg_full_of_dirty_pages_has_an_exit(void **state)
     unsigned page = 0;
     size_t done;
     int error;
-    limit(&b, 64);
-    set_faults(&b, (struct mglru_store_faulty_options){.write_error_ppm = 1000000});
+    bench_limit(&b, "memory.max", 64);
+    bench_faults(&b, (struct mglru_store_faulty_options){.write_error_ppm = 1000000});
     while (!(error = mglru_write(b.file, page * PAGE, "dirty", 5, &done)))
         assert_true(++page <= 64);
     assert_int_equal(error, MGLRU_EOOM);
     mglru_memcg_verdict(b.memcg, &verdict);
     assert_true(verdict.dirty > 0);
-    verify(&b);
-    set_faults(&b, (struct mglru_store_faulty_options){0});
-    put(&b, page * PAGE, "dirty");
+    bench_verify(&b);
+    bench_faults(&b, (struct mglru_store_faulty_options){0});
+    bench_put(&b, page * PAGE, "dirty");
     for (unsigned i = 0; i <= page; i++)
-        expect(&b, i * PAGE, "dirty", 5);
+        bench_expect(&b, i * PAGE, "dirty", 5);
     bench_end(&b);
 }
 
@@ -517,5 +432,5 @@ int main(void)
         cmocka_unit_test(T11_fewer_than_64_frames_are_refused),
         cmocka_unit_test(T24_frames_are_aligned_to_their_size),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return bench_each_model(tests, sizeof(tests) / sizeof(tests[0]));
 }
