@@ -183,8 +183,9 @@ MGLRU_API void mglru_unpin(struct mglru_pin *pin, enum mglru_unpin_how how);
  * written before this call began is durable when it returns MGLRU_OK. Blocks for the store.
  * An error of the store since this file's last sync, of a flusher or of this call, is returned, to
  * each file once; the pages stay dirty and the next sync tries again. MGLRU_EIO for ever: a sync of
- * the store failed after pages that it was for had left the cache, so that they may be lost;
- * mglru_truncate to 0 or a new mapping ends that state. Purgeable mappings: MGLRU_OK, nothing done.
+ * the store failed after pages that it was for had left the cache, or after a punch or truncation,
+ * so that they may be lost; mglru_truncate to 0 or a new mapping ends that state. Purgeable
+ * mappings: MGLRU_OK, nothing done.
  */
 MGLRU_API int mglru_sync(struct mglru_file *file, uint64_t offset, uint64_t bytes);
 

@@ -52,10 +52,29 @@ static void cut_cache(struct data_map *map, uint64_t bytes)
         zero_tail(map, bytes);
 }
 
+void discard_begin(struct data_map *map)
+{
+    map_lock(map);
+    map->discards++;
+    map_unlock(map);
+}
+
+void discard_end(struct data_map *map)
+{
+    map_lock(map);
+    map->discards--;
+    map->lost = true;
+    map_unlock(map);
+}
+
 /* Cuts the store to the size of the mapping, or makes it as long. */
 static int cut_store(struct data_map *map, uint64_t bytes)
 {
-    int error = map->store ? mglru_store_truncate(map->store, bytes) : MGLRU_OK;
+    if (!map->store)
+        return MGLRU_OK;
+    discard_begin(map);
+    int error = mglru_store_truncate(map->store, bytes);
+    discard_end(map);
     if (!error)
         atomic_store_release(&map->uncut, false); /* pairs with map_end */
     return error;
@@ -173,8 +192,11 @@ int mglru_punch(struct mglru_file *file, uint64_t offset, uint64_t bytes)
     hole_begin(map, first, last - 1);
     page_cut(map, first, last - 1, false);
     flush_wait(map);
-    if (map->store)
+    if (map->store) {
+        discard_begin(map);
         error = mglru_store_punch(map->store, first << shift, (last - first) << shift);
+        discard_end(map);
+    }
     hole_end(map);
     return error == MGLRU_ENOTSUP ? write_zeros(file, first << shift, (last - first) << shift)
                                   : error;

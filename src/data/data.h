@@ -95,7 +95,9 @@ struct data_map {
     uint32_t flips;                   /* changes of the phase of flights, which is its low bit */
     uint64_t hole_first;              /* a punch is going on: no page comes into hole_first .. */
     uint64_t hole_last;               /* .. hole_last meanwhile; first > last: none is */
-    bool lost;                        /* unsynced pages left the cache since the last good sync */
+    uint32_t discards;                /* punches and truncations of the store that are going on */
+    bool lost;                        /* since the last good sync unsynced pages left the cache, or
+                                         the store was punched or cut: neither can be done again */
     bool failed;                      /* a sync failed after that: for ever */
     struct list_node dirty_map_link;  /* data->dirty_maps; guarded by data->dirty_lock */
     /* Anybody. */
@@ -310,6 +312,9 @@ static inline uint64_t map_end(const struct data_map *map)
 }
 /* Its writer zeroes the bytes of a page beyond @end. */
 void page_zero_from(const struct data *data, const struct folio *folio, uint64_t end);
+/* Around a punch or truncation of the store. */
+void discard_begin(struct data_map *map);
+void discard_end(struct data_map *map);
 /* Cuts the store of a mapping that is uncut: before the last page or one beyond is written, before
  * the mapping grows, and for a sync. The error of the store. No lock or claim. */
 int cut_again(struct data_map *map);

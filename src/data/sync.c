@@ -3,12 +3,13 @@
  * Durability. A sync writes what is dirty, waits for the writes of others, and has the store make
  * all of it durable. Pages that were written stay marked until such a sync has succeeded: when it
  * fails they are dirty again, since nobody knows which of them reached the medium, and a store does
- * not try twice (<mglru/store.h>).
+ * not try twice (<mglru/store.h>). Pages that left the cache before, punches and truncations cannot
+ * be done again: then the mapping has failed.
  */
 #include "data/data.h"
 
-/* Marks what was written so far as covered by the sync that begins. Returns whether pages that left
- * the cache were. */
+/* Marks what was written so far as covered by the sync that begins. Returns whether it has to cover
+ * what cannot be done again. */
 static bool begin_sync(struct data_map *map)
 {
     struct list_node *pos;
@@ -18,8 +19,9 @@ static bool begin_sync(struct data_map *map)
         leaf->syncing |= leaf->unsynced;
         leaf->unsynced = 0;
     }
-    bool lost = map->lost;
-    map->lost = false;
+    /* A discard that is going on may end before the store's sync begins, or after it. */
+    bool lost = map->lost || map->discards;
+    map->lost = map->discards;
     map_unlock(map);
     return lost;
 }

@@ -274,6 +274,26 @@ static void what_left_before_a_failed_sync_is_lost_for_ever(void **state)
     bench_end(&b);
 }
 
+/* A store that could not sync may forget them, and there is nothing left to do them again from. */
+static void a_failed_sync_loses_punches_and_truncations(void **state)
+{
+    for (int cut = 0; cut < 2; cut++) {
+        struct bench b = bench_make(0);
+        bench_put(&b, 0, "abc");
+        bench_put(&b, 2 * PAGE, "def");
+        assert_int_equal(mglru_sync(b.file, 0, 0), MGLRU_OK);
+        assert_int_equal(cut ? mglru_truncate(b.mapping, PAGE) : mglru_punch(b.file, PAGE, PAGE),
+                         MGLRU_OK);
+        bench_faults(&b, (struct mglru_store_faulty_options){.sync_error_ppm = 1000000});
+        assert_int_equal(mglru_sync(b.file, 0, 0), MGLRU_EIO);
+        bench_faults(&b, (struct mglru_store_faulty_options){0});
+        assert_int_equal(mglru_sync(b.file, 0, 0), MGLRU_EIO);
+        assert_int_equal(mglru_truncate(b.mapping, 0), MGLRU_OK);
+        assert_int_equal(mglru_sync(b.file, 0, 0), MGLRU_OK);
+        bench_end(&b);
+    }
+}
+
 static void a_read_that_failed_leaves_no_page(void **state)
 {
     struct bench b = bench_make(8 * PAGE);
@@ -424,6 +444,7 @@ int main(void)
         cmocka_unit_test(a_failed_sync_makes_pages_dirty_again),
         cmocka_unit_test(a_sync_notices_what_a_flusher_could_not_write),
         cmocka_unit_test(what_left_before_a_failed_sync_is_lost_for_ever),
+        cmocka_unit_test(a_failed_sync_loses_punches_and_truncations),
         cmocka_unit_test(a_read_that_failed_leaves_no_page),
         cmocka_unit_test(a_purgeable_page_vanishes_when_unpinned),
         cmocka_unit_test(T7_a_full_memcg_says_who_pins),
