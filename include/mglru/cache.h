@@ -57,7 +57,8 @@ enum mglru_event_kind {
     MGLRU_EVENT_EVICT = 1, /* a folio left memory by reclaim */
     MGLRU_EVENT_REFAULT,   /* a page with a shadow entry came back */
     MGLRU_EVENT_AGE,       /* a youngest generation was created */
-    MGLRU_EVENT_OOM        /* a charge failed: the memcg is out of memory */
+    MGLRU_EVENT_OOM,       /* a charge failed: the memcg is out of memory */
+    MGLRU_EVENT_READ       /* a folio was brought in from its file */
 };
 
 /* Why a folio was taken, for MGLRU_EVENT_EVICT. */
@@ -257,6 +258,10 @@ struct mglru_counts {
     uint64_t misses;        /* absent file page, read or written, or swap-in */
     uint64_t first_touches; /* anonymous zero-fill */
     uint64_t pages_read;    /* all pages brought in, readahead included */
+    /* The rest is counted in caches without frames; elsewhere it is 0. */
+    uint64_t readahead_pages;  /* of pages_read: those that the access had not asked for */
+    uint64_t readahead_wasted; /* of those: left memory before any access asked for their folio */
+    uint64_t pages_written;    /* dirty pages of files that were given to the device */
 };
 
 /* Counts since creation, of the memcg alone or with its subtree (@recursive). */

@@ -490,6 +490,9 @@ static void add_counts(struct mglru_counts *sum, const struct mglru_counts *coun
     sum->misses += counts->misses;
     sum->first_touches += counts->first_touches;
     sum->pages_read += counts->pages_read;
+    sum->readahead_pages += counts->readahead_pages;
+    sum->readahead_wasted += counts->readahead_wasted;
+    sum->pages_written += counts->pages_written;
 }
 
 void cache_memcg_counts(const struct mglru_memcg *user, struct mglru_counts *out)

@@ -112,9 +112,12 @@ struct readahead {
     uint32_t async_size;  /* reading into its last async_size pages starts the next window */
     unsigned order;       /* folio order of the window */
     unsigned mmap_misses; /* faults that found nothing, less those that did */
-    uint64_t batch_end;   /* one past the pages that the call under way has in hand */
-    uint64_t prev_page;   /* last page of the last read call */
+    uint64_t asked_first; /* what the access under way asks for: asked_first .. asked_end - 1 */
+    uint64_t asked_end;
+    uint64_t batch_end; /* one past the pages of it that are in hand */
+    uint64_t prev_page; /* last page of the last read call */
     bool has_prev;
+    bool in_fault; /* a fault is what brings pages now */
 };
 
 _Static_assert(offsetof(struct mglru_memcg, shared_dirty) == 64,
@@ -217,6 +220,13 @@ static inline struct mglru_mapping *folio_mapping(const struct folio *folio)
     return container_of(folio->mapping, struct mglru_mapping, base);
 }
 
+/* An access asks for a page of @folio. */
+static inline void folio_ask(struct folio *folio)
+{
+    if (MGLRU_UNLIKELY(folio_test(folio, FOLIO_UNASKED)))
+        folio_clear(folio, FOLIO_UNASKED);
+}
+
 /* Bits of the pages of @folio that lie in the leaf of @page, one of its pages. */
 static inline uint64_t folio_leaf_bits(const struct folio *folio, uint64_t page)
 {
@@ -282,6 +292,8 @@ void cache_leaf_free(struct mglru_cache *cache, struct index_leaf *leaf);
 /* The page of a new folio had a shadow entry. */
 void cache_refault(struct mglru_cache *cache, struct folio *folio, uint64_t shadow, bool in_fault);
 void cache_swap_free(struct mglru_cache *cache, struct mglru_memcg *memcg, uint64_t pages);
+/* Says that @folio was brought in, to who listens. */
+void cache_read_event(struct mglru_cache *cache, const struct folio *folio);
 /* Gives back the swap slot that @shadow of an anonymous mapping stands for. */
 void cache_swap_forget(struct mglru_cache *cache, uint64_t shadow);
 const struct reclaim_host *cache_reclaim_host(void);
@@ -301,11 +313,23 @@ int cache_touch_page(struct mglru_cache *cache, struct mglru_file *file, uint64_
  * wants. 0 or a negative code. */
 int readahead_sync(struct mglru_cache *cache, struct mglru_file *file, uint64_t page,
                    uint32_t left);
-/* The same for a fault through a mapping: reads around the page. */
-int readahead_around(struct mglru_cache *cache, struct mglru_file *file, uint64_t page);
-/* A fault through a mapping found @page in @folio: reads on where it is marked. @folio stays. */
-void readahead_mapped(struct mglru_cache *cache, struct mglru_file *file, struct folio *folio,
+/* The same for a fault through a mapping: reads around the page. *@window: more than the page was
+ * asked for. */
+int readahead_around(struct mglru_cache *cache, struct mglru_file *file, uint64_t page,
+                     bool *window);
+/* A fault through a mapping found @page in @folio: reads on where it is marked, which is the
+ * answer. @folio stays. */
+bool readahead_mapped(struct mglru_cache *cache, struct mglru_file *file, struct folio *folio,
                       uint64_t page);
+/* Pages that a fault mapped around itself, of one folio. */
+struct found_pages {
+    uint32_t pages;
+    bool faulting; /* the faulting page is one of them */
+    bool again;    /* the fault had to bring pages first */
+};
+/* A fault found pages of @folio: how readahead of the mapping judges itself. */
+void readahead_found(const struct mglru_cache *cache, struct mglru_file *file,
+                     const struct folio *folio, const struct found_pages *found);
 /* Brings one page, no readahead; *@out is its folio, already in the batch of additions. */
 int cache_bring_page(struct mglru_cache *cache, struct mglru_file *file, uint64_t page,
                      bool in_fault, struct folio **out);

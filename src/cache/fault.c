@@ -25,6 +25,16 @@ static struct vma *file_vma(struct mglru_file *file, bool exec)
     return file->vma;
 }
 
+/* Pages that a fault maps at most (fault_around_bytes: 64 KiB). */
+#define FAULT_AROUND_PAGES 16
+
+/* One past the last page that can be mapped. */
+static uint64_t mapped_end(const struct mglru_file *file)
+{
+    uint64_t size = file->mapping->size_pages;
+    return size ? size : MGLRU_INDEX_MAX + 1;
+}
+
 /* The table for @page, paid for; paying may reclaim. A table stays where the fault fails later. */
 static int reserve_table(struct mglru_cache *cache, struct mglru_file *file, uint64_t page)
 {
@@ -48,6 +58,94 @@ static void dirty_mapped(struct mglru_cache *cache, struct mglru_file *file, uin
     writeback_dirty(cache, slot_folio(index_get(&file->mapping->index, page)), page);
 }
 
+/* The folio of @page; NULL: absent. */
+static struct folio *folio_at(const struct mglru_file *file, uint64_t page)
+{
+    uint64_t slot = index_get(&file->mapping->index, page);
+    return slot_is_folio(slot) ? slot_folio(slot) : NULL;
+}
+
+/*
+ * Maps the pages of @folio from @first to @end - 1, which share a table, where nothing is mapped
+ * yet. A kernel with large folios maps all of one.
+ */
+static void map_folio(struct mglru_cache *cache, struct mglru_file *file, struct folio *folio,
+                      uint64_t first, uint64_t end)
+{
+    uint64_t last = folio->index + (uint64_t)folio_pages(folio);
+    bool whole = cache->model->large_readahead && last - 1 < mapped_end(file) &&
+                 folio->index / PTRS_PER_TABLE == (last - 1) / PTRS_PER_TABLE;
+    if (whole || end > last)
+        end = last;
+    if (whole)
+        first = folio->index;
+    for (uint64_t page = first; page < end; page++)
+        if (!*vma_entry(file->vma, page, NULL))
+            vma_map(file->vma, page, folio, false);
+}
+
+/*
+ * Maps what is there around @page, in the 16 pages of its alignment, but nothing that is marked:
+ * that has to fault, to read on. True: @page is mapped now. @again: the fault brought pages first.
+ */
+static bool map_around(struct mglru_cache *cache, struct mglru_file *file, uint64_t page,
+                       bool again)
+{
+    uint64_t at = page & ~(uint64_t)(FAULT_AROUND_PAGES - 1);
+    uint64_t end = at + FAULT_AROUND_PAGES;
+    if (end > mapped_end(file))
+        end = mapped_end(file);
+    while (at < end) {
+        struct folio *folio = folio_at(file, at);
+        uint64_t next = folio ? folio->index + (uint64_t)folio_pages(folio) : at + 1;
+        next = next < end ? next : end;
+        if (folio && !folio_test(folio, FOLIO_READAHEAD)) {
+            map_folio(cache, file, folio, at, next);
+            readahead_found(cache, file, folio,
+                            &(struct found_pages){.pages = (uint32_t)(next - at),
+                                                  .faulting = at <= page && page < next,
+                                                  .again = again});
+        }
+        at = next;
+    }
+    return *vma_entry(file->vma, page, NULL) != 0;
+}
+
+/* Brings @page for a fault, or reads on from it. 1 missed, 0 found, or a negative code. *@retry:
+ * the kernel starts the fault anew, since a window was read meanwhile. */
+static int fault_in(struct mglru_cache *cache, struct mglru_file *file, uint64_t page, bool *retry)
+{
+    struct folio *folio = folio_at(file, page);
+    *retry = false;
+    if (folio) {
+        if (cache->readahead_pages)
+            *retry = readahead_mapped(cache, file, folio, page);
+        return 0;
+    }
+    int error = cache->readahead_pages ? readahead_around(cache, file, page, retry)
+                                       : cache_bring_page(cache, file, page, true, &folio);
+    if (error)
+        return error;
+    memcg_stat_add(file->memcg->memcg, 0, 0, MEMCG_PGMAJFAULT, 1);
+    return 1;
+}
+
+/* A fault on @page, whose table is there. A load maps what lies around too, and again when it is
+ * retried; a store its page alone. Without readahead everything goes page by page. */
+static int fault(struct mglru_cache *cache, struct mglru_file *file, uint64_t page, bool write)
+{
+    bool around = cache->readahead_pages && !write, retry;
+    if (around && map_around(cache, file, page, false))
+        return 0;
+    int missed = fault_in(cache, file, page, &retry);
+    if (missed < 0 || (retry && around && map_around(cache, file, page, true)))
+        return missed;
+    if (retry)
+        fault_in(cache, file, page, &retry); /* finds the page */
+    vma_map(file->vma, page, folio_at(file, page), false);
+    return missed;
+}
+
 int cache_map_page(struct mglru_cache *cache, struct mglru_file *file, uint64_t page,
                    enum mglru_access_kind kind)
 {
@@ -56,29 +154,21 @@ int cache_map_page(struct mglru_cache *cache, struct mglru_file *file, uint64_t 
     if (!vma)
         return MGLRU_ENOMEM;
     vma->mm->ran = true;
-    if (vma_touch(vma, page, false)) {
-        if (write)
-            dirty_mapped(cache, file, page);
-        return 0;
-    }
-    struct mglru_memcg *user = file->memcg;
-    memcg_stat_add(user->memcg, 0, 0, MEMCG_PGFAULT, 1);
-    /* The table comes first, as in the kernel: paying for it may reclaim the page. */
-    int error = reserve_table(cache, file, page);
-    if (error)
-        return error;
-    int missed = !slot_is_folio(index_get(&file->mapping->index, page));
-    if (missed) {
-        struct folio *folio;
-        error = cache->readahead_pages ? readahead_around(cache, file, page)
-                                       : cache_bring_page(cache, file, page, true, &folio);
+    int missed = 0;
+    if (!vma_touch(vma, page, false)) {
+        memcg_stat_add(file->memcg->memcg, 0, 0, MEMCG_PGFAULT, 1);
+        /* The table comes first, as in the kernel: paying for it may reclaim the page. */
+        int error = reserve_table(cache, file, page);
         if (error)
             return error;
-        memcg_stat_add(user->memcg, 0, 0, MEMCG_PGMAJFAULT, 1);
-    } else if (cache->readahead_pages) {
-        readahead_mapped(cache, file, slot_folio(index_get(&file->mapping->index, page)), page);
+        file->readahead.asked_first = page;
+        file->readahead.asked_end = page + 1;
+        missed = fault(cache, file, page, write);
+        if (missed < 0)
+            return missed;
     }
-    vma_map(vma, page, slot_folio(index_get(&file->mapping->index, page)), false);
+    if (cache->readahead_pages)
+        folio_ask(folio_at(file, page));
     if (write)
         dirty_mapped(cache, file, page);
     return missed;

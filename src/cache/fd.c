@@ -18,6 +18,7 @@ int cache_bring_page(struct mglru_cache *cache, struct mglru_file *file, uint64_
     error = cache_folio_enter(file, page, 0, &folio, &shadow);
     if (error)
         return error;
+    cache_read_event(cache, folio);
     if (shadow)
         cache_refault(cache, folio, shadow, in_fault);
     lru_batch_add(&cache->reclaim, folio, in_fault);
@@ -108,6 +109,10 @@ int cache_read_page(struct mglru_cache *cache, const struct mglru_access *access
     uint64_t slot = index_get(&file->mapping->index, page);
     struct folio *folio = slot_folio(slot);
     int missed = 0;
+    if (i == 0) {
+        ra->asked_first = page;
+        ra->asked_end = page + access->count;
+    }
     if (!slot_is_folio(slot)) {
         int error = read_absent(cache, file, page, access->count - i, &folio);
         if (error)
@@ -116,6 +121,7 @@ int cache_read_page(struct mglru_cache *cache, const struct mglru_access *access
     }
     if (cache->readahead_pages && (i == 0 || missed || page >= ra->batch_end))
         read_batch(cache, file, page, access->index + access->count);
+    folio_ask(folio);
     if (marks(ra, folio, page, i == 0))
         folio_mark_accessed(&cache->reclaim, folio);
     if (i == access->count - 1) {
@@ -145,6 +151,7 @@ int cache_write_page(struct mglru_cache *cache, struct mglru_file *file, uint64_
         file->memcg->counts.pages_read++; /* brought in, if not from the file */
         created = 1;
     }
+    folio_ask(folio);
     folio_mark_accessed(&cache->reclaim, folio);
     writeback_dirty(cache, folio, page);
     return created;

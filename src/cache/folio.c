@@ -38,6 +38,15 @@ static inline void count_folio(struct mglru_cache *cache, struct folio *folio, l
                 sign * folio_pages(folio));
 }
 
+/* A folio leaves the cache. */
+static inline void count_leaving(struct mglru_cache *cache, struct folio *folio)
+{
+    if (folio_test(folio, FOLIO_UNASKED))
+        memcg_user(folio_lruvec(folio)->memcg)->counts.readahead_wasted +=
+            (uint64_t)folio_pages(folio);
+    count_folio(cache, folio, -1);
+}
+
 void cache_folio_free(struct mglru_cache *cache, struct folio *folio)
 {
     struct memcg *memcg = folio_lruvec(folio)->memcg;
@@ -279,7 +288,7 @@ void cache_folio_drop(struct mglru_cache *cache, struct folio *folio)
         cache_swap_free(cache, memcg_user(folio_lruvec(folio)->memcg),
                         (uint64_t)folio_pages(folio));
     }
-    count_folio(cache, folio, -1);
+    count_leaving(cache, folio);
     cache_folio_free(cache, folio);
 }
 
@@ -409,6 +418,21 @@ static void evict_event(struct mglru_cache *cache, const struct folio *folio)
     cache->on_event(cache->on_event_context, &event);
 }
 
+void cache_read_event(struct mglru_cache *cache, const struct folio *folio)
+{
+    if (MGLRU_LIKELY(!cache->on_event))
+        return;
+    struct mglru_event event = {
+        .kind = MGLRU_EVENT_READ,
+        .memcg = memcg_user(folio_lruvec(folio)->memcg),
+        .mapping = folio_mapping(folio),
+        .index = folio->index,
+        .pages = (uint32_t)folio_pages(folio),
+        .type = (uint8_t)folio_type(folio),
+    };
+    cache->on_event(cache->on_event_context, &event);
+}
+
 void cache_refault(struct mglru_cache *cache, struct folio *folio, uint64_t shadow, bool in_fault)
 {
     bool recent = workingset_refault(&cache->reclaim, folio, shadow, in_fault);
@@ -448,7 +472,7 @@ static void host_release(void *context, struct folio *folio, uint64_t shadow)
     }
     if (folio_test(folio, FOLIO_SWAPCACHE))
         lruvec_stat(folio_lruvec(folio), MEMCG_SWAPCACHE, -folio_pages(folio));
-    count_folio(cache, folio, -1);
+    count_leaving(cache, folio);
     slab_free(&cache->folios, folio);
 }
 

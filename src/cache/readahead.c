@@ -13,9 +13,9 @@
 #include "base/bits.h"
 #include "base/check.h"
 
-/* Faults in a row that found nothing, after which a mapping is read page by page (the kernel's
- * MMAP_LOTSAMISS). */
-#define MMAP_MISSES_MAX 100
+/* Faults that found nothing, beyond those that did, after which a mapping is read page by page (the
+ * kernel's MMAP_LOTSAMISS). It goes on to count up to ten times as many. */
+#define MMAP_MISSES_MAX 100u
 /* Orders that a new window adds to the last one's, up to the page cache's largest folio. */
 #define ORDER_STEP 2
 
@@ -64,6 +64,20 @@ static bool present(struct mglru_file *file, uint64_t page)
     return slot_is_folio(index_get(&file->mapping->index, page));
 }
 
+/* Counts a folio that is brought, by what of it the access under way asked for. */
+static void count_brought(struct mglru_file *file, struct folio *folio)
+{
+    const struct readahead *ra = &file->readahead;
+    uint64_t end = folio->index + (uint64_t)folio_pages(folio);
+    uint64_t first = folio->index > ra->asked_first ? folio->index : ra->asked_first;
+    uint64_t last = end < ra->asked_end ? end : ra->asked_end;
+    uint64_t asked = first < last ? last - first : 0;
+    if (!asked)
+        folio_set(folio, FOLIO_UNASKED);
+    file->memcg->counts.pages_read += (uint64_t)folio_pages(folio);
+    file->memcg->counts.readahead_pages += (uint64_t)folio_pages(folio) - asked;
+}
+
 /* Brings one folio of the window. 0, or a negative code: readahead ends here. */
 static int bring(struct mglru_cache *cache, struct mglru_file *file, uint64_t page, unsigned order,
                  bool mark)
@@ -79,10 +93,11 @@ static int bring(struct mglru_cache *cache, struct mglru_file *file, uint64_t pa
         return error;
     if (mark)
         folio_set(folio, FOLIO_READAHEAD);
+    count_brought(file, folio);
+    cache_read_event(cache, folio);
     if (shadow)
-        cache_refault(cache, folio, shadow, false);
-    lru_batch_add(&cache->reclaim, folio, false);
-    file->memcg->counts.pages_read += pages;
+        cache_refault(cache, folio, shadow, file->readahead.in_fault);
+    lru_batch_add(&cache->reclaim, folio, file->readahead.in_fault);
     return 0;
 }
 
@@ -254,32 +269,74 @@ void readahead_async(struct mglru_cache *cache, struct mglru_file *file, struct 
     read_window(cache, file);
 }
 
-void readahead_mapped(struct mglru_cache *cache, struct mglru_file *file, struct folio *folio,
+/*
+ * Faults that found nothing make readahead of a mapping end, those that found pages keep it. 6.12
+ * counts each page that lies around a fault, be it mapped or not, even those just brought for it;
+ * later kernels only the page of a fault that had to bring nothing, and code not at all. A page
+ * that came back from eviction is no success.
+ */
+void readahead_found(const struct mglru_cache *cache, struct mglru_file *file,
+                     const struct folio *folio, const struct found_pages *found)
+{
+    struct readahead *ra = &file->readahead;
+    uint32_t hits = found->pages;
+    if (cache->model->counts_faults)
+        hits = found->faulting && !found->again && !file->vma->exec;
+    if (folio_test(folio, FOLIO_WORKINGSET))
+        hits = 0;
+    ra->mmap_misses -= hits < ra->mmap_misses ? hits : ra->mmap_misses;
+}
+
+bool readahead_mapped(struct mglru_cache *cache, struct mglru_file *file, struct folio *folio,
                       uint64_t page)
 {
     struct readahead *ra = &file->readahead;
-    if (ra->mmap_misses)
+    if (ra->mmap_misses && !(cache->model->counts_faults && file->vma->exec))
         ra->mmap_misses--;
     if (!folio_test(folio, FOLIO_READAHEAD))
-        return;
+        return false;
     bool pinned = folio_test(folio, FOLIO_PINNED);
     folio_set(folio, FOLIO_PINNED); /* the fault holds it: what is brought must not displace it */
+    ra->in_fault = true;
     readahead_async(cache, file, folio, page, cache->readahead_pages);
+    ra->in_fault = false;
     if (!pinned)
         folio_clear(folio, FOLIO_PINNED);
+    return true;
 }
 
-int readahead_around(struct mglru_cache *cache, struct mglru_file *file, uint64_t page)
+/* The window of a fault that found nothing: around it; of code, in later kernels, from it on and
+ * without a mark. False: too many found nothing, it is not worth it. */
+static bool window_around(const struct mglru_cache *cache, struct mglru_file *file, uint64_t page)
 {
     struct readahead *ra = &file->readahead;
     uint32_t max = cache->readahead_pages;
-    if (ra->mmap_misses <= MMAP_MISSES_MAX) {
-        ra->mmap_misses++;
-        ra->start = page > max / 2 ? page - max / 2 : 0;
+    ra->order = 0;
+    if (cache->model->counts_faults && file->vma->exec) {
+        ra->start = page;
         ra->size = max;
-        ra->async_size = max / 4;
-        ra->order = 0;
+        ra->async_size = 0;
+        return true;
+    }
+    if (ra->mmap_misses < MMAP_MISSES_MAX * 10)
+        ra->mmap_misses++;
+    if (ra->mmap_misses > MMAP_MISSES_MAX)
+        return false;
+    ra->start = page > max / 2 ? page - max / 2 : 0;
+    ra->size = max;
+    ra->async_size = max / 4;
+    return true;
+}
+
+int readahead_around(struct mglru_cache *cache, struct mglru_file *file, uint64_t page,
+                     bool *window)
+{
+    struct readahead *ra = &file->readahead;
+    *window = window_around(cache, file, page);
+    if (*window) {
+        ra->in_fault = true;
         int error = read_window(cache, file);
+        ra->in_fault = false;
         if (error && error != MGLRU_EAGAIN)
             return error;
     }

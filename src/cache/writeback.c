@@ -100,6 +100,8 @@ static void start_leaf(struct mglru_cache *cache, struct index_leaf *leaf,
         if (!folio || !memcg_is_descendant(folio_lruvec(folio)->memcg, memcg) ||
             folio_test(folio, FOLIO_WRITEBACK))
             continue;
+        folio_user(folio)->counts.pages_written +=
+            (uint64_t)__builtin_popcountll(leaf->dirty & bits);
         leaf->writeback |= leaf->dirty & bits;
         leaf->dirty &= ~bits;
         if (!any_dirty(folio))

@@ -12,7 +12,8 @@
  *   bits 19..22  order
  *   bit  23      FOLIO_QUEUED
  *   bit  24      FOLIO_SHARED
- *   bits 25..63  generation: absolute sequence number + 1, or 0 while off the MGLRU lists
+ *   bit  25      FOLIO_UNASKED
+ *   bits 26..63  generation: absolute sequence number + 1, or 0 while off the MGLRU lists
  *
  * The sequence number is absolute (ARCHITECTURE.md, decision 1). The kernel's models look at its
  * low two bits only, as the kernel does; our own model takes max(number, min_seq).
@@ -59,7 +60,9 @@ enum folio_flag {
 /* Fixed at birth: the folio belongs to a cache of many threads, its flags change by compare and
  * swap. Without it plain loads and stores do, which is what makes a replay fast. */
 #define FOLIO_SHARED (UINT64_C(1) << 24)
-#define FOLIO_SEQ_SHIFT 25
+/* Brought by readahead, and no access has asked for a page of it yet. */
+#define FOLIO_UNASKED (UINT64_C(1) << 25)
+#define FOLIO_SEQ_SHIFT 26
 #define FOLIO_SEQ_MASK (~UINT64_C(0) << FOLIO_SEQ_SHIFT)
 #define FOLIO_ORDER_MAX 9 /* 2 MiB of 4 KiB pages, as the kernel's page cache */
 

@@ -80,7 +80,8 @@ struct reclaim_model {
     bool shadow_has_refs;       /* the shadow's W bit says that refs > 0, else that W was set */
     bool cost_in_ancestors;     /* classic cost is charged to ancestors too (facts 12.6) */
     bool large_readahead;       /* readahead brings folios of several pages */
-    bool search_slips;          /* its search for absent pages slips in a large folio */
+    bool counts_faults;    /* what mappings gain by readahead is counted by faults, not pages */
+    bool search_slips;     /* its search for absent pages slips in a large folio */
     unsigned lookup_bytes; /* dentry and inode of a file that a process looks up first (13.1) */
     unsigned memcg_bytes;  /* what a new memcg's structures charge to its parent (13.1) */
 

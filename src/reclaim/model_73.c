@@ -278,7 +278,7 @@ static struct refault_result refault(const struct lruvec *lruvec, struct folio *
     .protects_on_direct = true, .skips_isolated = true, .takes_entry_runs = true,                  \
     .switch_runs_both = true, .wakes_per_batch = true, .reparents_folios = true,                   \
     .exact_batches = true, .swapin_uses_cache = true, .stock_slots = true, .anon_only = true,      \
-    .large_readahead = true, .lookup_bytes = 200 + 1056,                                           \
+    .large_readahead = true, .counts_faults = true, .lookup_bytes = 200 + 1056,                    \
     .memcg_bytes = 10352 /* recorded: percpu 12480 + slab 8224 for two */
 
 #define COMMON_FUNCTIONS                                                                           \
