@@ -36,15 +36,40 @@ static uint64_t aged_of(struct mglru_memcg *handle)
     return mglru_memcg_stat(handle, "aged", &aged) == MGLRU_OK ? aged : 0;
 }
 
+static void add_counts(struct mglru_counts *sum, const struct mglru_counts *counts)
+{
+    sum->accesses += counts->accesses;
+    sum->hits += counts->hits;
+    sum->misses += counts->misses;
+    sum->first_touches += counts->first_touches;
+    sum->pages_read += counts->pages_read;
+    sum->readahead_pages += counts->readahead_pages;
+    sum->readahead_wasted += counts->readahead_wasted;
+    sum->pages_written += counts->pages_written;
+}
+
+/* Adds what a memcg came to in all its lives, without its subtree. */
+static void add_lives(struct mglru_counts *sum, const struct kernel_memcg *memcg)
+{
+    struct mglru_counts own = {0};
+    if (memcg->handle != NULL)
+        mglru_memcg_counts(memcg->handle, false, &own);
+    add_counts(sum, &own);
+    add_counts(sum, &memcg->gone);
+}
+
+void kernel_totals(const struct replay_kernel *run, struct mglru_counts *out)
+{
+    *out = (struct mglru_counts){0};
+    for (uint32_t i = 0; i < run->memcg_count; i++)
+        add_lives(out, &run->memcgs[i]);
+}
+
 int kernel_figures_keep(struct replay_kernel *run, struct kernel_memcg *memcg)
 {
     struct mglru_counts own;
     mglru_memcg_counts(memcg->handle, false, &own);
-    memcg->gone.accesses += own.accesses;
-    memcg->gone.hits += own.hits;
-    memcg->gone.misses += own.misses;
-    memcg->gone.first_touches += own.first_touches;
-    memcg->gone.pages_read += own.pages_read;
+    add_counts(&memcg->gone, &own);
     memcg->gone_aged += aged_of(memcg->handle);
     if (memcg->gone_stat == NULL)
         memcg->gone_stat = calloc(stat_count() + 1, sizeof(*memcg->gone_stat));
@@ -92,6 +117,18 @@ static int fill_stat(struct replay_figures *figures, struct mglru_memcg *handle,
     return MGLRU_OK;
 }
 
+static void set_counts(struct replay_figures *figures, const struct mglru_counts *counts)
+{
+    figures->accesses = counts->accesses;
+    figures->hits = counts->hits;
+    figures->misses = counts->misses;
+    figures->pages_read = counts->pages_read;
+    figures->first_touches = counts->first_touches;
+    figures->readahead_pages = counts->readahead_pages;
+    figures->readahead_wasted = counts->readahead_wasted;
+    figures->pages_written = counts->pages_written;
+}
+
 /* A memcg of the trace without its subtree. */
 static void fill_own(const struct replay_kernel *run, uint32_t id, struct replay_own *own)
 {
@@ -100,13 +137,8 @@ static void fill_own(const struct replay_kernel *run, uint32_t id, struct replay
         return;
     const struct kernel_memcg *memcg = &run->memcgs[id];
     struct mglru_counts counts = {0};
-    if (memcg->handle != NULL)
-        mglru_memcg_counts(memcg->handle, false, &counts);
-    own->figures.accesses = counts.accesses + memcg->gone.accesses;
-    own->figures.hits = counts.hits + memcg->gone.hits;
-    own->figures.misses = counts.misses + memcg->gone.misses;
-    own->figures.first_touches = counts.first_touches + memcg->gone.first_touches;
-    own->figures.pages_read = counts.pages_read + memcg->gone.pages_read;
+    add_lives(&counts, memcg);
+    set_counts(&own->figures, &counts);
     own->figures.aged = memcg->gone_aged;
     own->oom_events = memcg->oom_events;
     own->skipped = memcg->skipped;
@@ -146,11 +178,7 @@ int kernel_figures(struct replay_kernel *run, struct replay_run *out)
 {
     struct mglru_counts counts;
     kernel_totals(run, &counts);
-    out->figures.accesses = counts.accesses;
-    out->figures.hits = counts.hits;
-    out->figures.misses = counts.misses;
-    out->figures.pages_read = counts.pages_read;
-    out->figures.first_touches = counts.first_touches;
+    set_counts(&out->figures, &counts);
     struct mglru_memcg *root;
     out->figures.aged = 0;
     if (mglru_memcg_find(run->cache, "/", &root) == MGLRU_OK)

@@ -273,22 +273,6 @@ int kernel_flush(struct replay_kernel *run)
     return code == MGLRU_OK ? code : fail_access(run, code);
 }
 
-void kernel_totals(const struct replay_kernel *run, struct mglru_counts *out)
-{
-    *out = (struct mglru_counts){0};
-    for (uint32_t i = 0; i < run->memcg_count; i++) {
-        const struct kernel_memcg *memcg = &run->memcgs[i];
-        struct mglru_counts own = {0};
-        if (memcg->handle != NULL)
-            mglru_memcg_counts(memcg->handle, false, &own);
-        out->accesses += own.accesses + memcg->gone.accesses;
-        out->hits += own.hits + memcg->gone.hits;
-        out->misses += own.misses + memcg->gone.misses;
-        out->first_touches += own.first_touches + memcg->gone.first_touches;
-        out->pages_read += own.pages_read + memcg->gone.pages_read;
-    }
-}
-
 static int take_sample(struct replay_kernel *run)
 {
     if (run->series_count == run->series_capacity) {

@@ -129,9 +129,6 @@ int replay_kernel_finish(struct replay_kernel *run, struct replay_run *out);
 /* Hands the pending accesses to the engine. */
 int kernel_flush(struct replay_kernel *run);
 
-/* Counts of the whole run so far. */
-void kernel_totals(const struct replay_kernel *run, struct mglru_counts *out);
-
 /* control.c */
 
 /* The live memcg @id, created where the trace may do so. MGLRU_EINVAL: it was removed. */
@@ -152,6 +149,8 @@ bool kernel_oom(struct replay_kernel *run, uint32_t memcg);
 
 /* figures.c */
 
+/* Counts of the whole run so far. */
+void kernel_totals(const struct replay_kernel *run, struct mglru_counts *out);
 /* Fills the figures of the run and of its memcgs. MGLRU_ENOMEM. */
 int kernel_figures(struct replay_kernel *run, struct replay_run *out);
 /* Refaults of all memcgs so far, of files and anonymous memory. */

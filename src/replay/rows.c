@@ -19,6 +19,9 @@ static void add_own(struct replay_memcg *row, const struct replay_own *own)
     row->figures.misses += own->figures.misses;
     row->figures.first_touches += own->figures.first_touches;
     row->figures.pages_read += own->figures.pages_read;
+    row->figures.readahead_pages += own->figures.readahead_pages;
+    row->figures.readahead_wasted += own->figures.readahead_wasted;
+    row->figures.pages_written += own->figures.pages_written;
     row->figures.aged += own->figures.aged;
     row->oom_events += own->oom_events;
     row->skipped += own->skipped;

@@ -94,6 +94,8 @@ static void print_figures(struct report_out *out, const struct replay_figures *f
 static void print_counters(struct report_out *out, const struct stat_names *names,
                            const struct replay_figures *figures)
 {
+    report_printf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, figures->readahead_pages,
+                  figures->readahead_wasted, figures->pages_written);
     for (size_t i = 0; i < names->count; i++) {
         report_printf(out, ",");
         for (size_t j = 0; j < figures->stats; j++) {
@@ -111,7 +113,7 @@ static void print_samples(struct report_out *out, const struct replay_run *run, 
     for (size_t i = 0; i < run->series_count; i++) {
         const struct replay_sample *sample = &run->series[i];
         print_identity(out, "sample", run, NULL);
-        report_printf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",,,,%" PRIu64 ",,",
+        report_printf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",,,,%" PRIu64 ",,,,,",
                       sample->accesses, sample->hits, sample->misses, sample->pages_read,
                       sample->resident_pages);
         for (size_t j = 0; j < counters; j++)
@@ -148,7 +150,8 @@ void report_csv(struct report_out *out, const struct replay_result *result)
         return;
     }
     report_printf(out, "kind,policy,model,aging,memory_bytes,memcg,accesses,hits,misses,pages_read,"
-                       "first_touches,miss_ratio,aged,resident_pages,oom,stat_flush");
+                       "first_touches,miss_ratio,aged,resident_pages,oom,stat_flush,"
+                       "readahead_pages,readahead_wasted,pages_written");
     for (size_t i = 0; i < names.count; i++) {
         report_printf(out, ",");
         print_text(out, names.names[i]);

@@ -48,16 +48,19 @@ static void cell_or_dash(struct report_grid *grid, bool known, uint64_t count)
 }
 
 static const struct report_column figure_columns[] = {
-    {"memcg", true},       {"policy", true},         {"model", true},     {"aging", true},
-    {"memory", false},     {"accesses", false},      {"misses", false},   {"miss ratio", false},
-    {"pages read", false}, {"first touches", false}, {"refaults", false}, {"reclaimed", false},
-    {"aged", false},       {"remarks", true},
+    {"memcg", true},          {"policy", true},    {"model", true},      {"aging", true},
+    {"memory", false},        {"accesses", false}, {"misses", false},    {"miss ratio", false},
+    {"pages read", false},    {"ahead", false},    {"wasted", false},    {"written", false},
+    {"first touches", false}, {"refaults", false}, {"reclaimed", false}, {"aged", false},
+    {"remarks", true},
 };
 
 /* What the columns of this result show; decided once, the same for all sections. */
 struct table_shape {
     bool aging;      /* how runs were aged tells something */
     bool pages_read; /* some run read more or fewer pages than it missed */
+    bool ahead;      /* some run read ahead */
+    bool written;    /* some run wrote */
 };
 
 /* The columns from accesses to aged. */
@@ -71,6 +74,9 @@ static void add_figures(struct report_grid *grid, const struct replay_run *run,
     report_number_percent(figures->misses, figures->accesses, text, sizeof(text));
     report_grid_cell(grid, text);
     cell_or_dash(grid, shape->pages_read, figures->pages_read);
+    cell_or_dash(grid, shape->ahead, figures->readahead_pages);
+    cell_or_dash(grid, shape->ahead, figures->readahead_wasted);
+    cell_or_dash(grid, shape->written, figures->pages_written);
     cell_or_dash(grid, figures->first_touches > 0, figures->first_touches);
     uint64_t refaults = stat_sum(figures, "workingset_refault_", &known);
     cell_or_dash(grid, known, refaults);
@@ -122,6 +128,8 @@ static struct table_shape shape_of(const struct replay_result *result)
         const struct replay_figures *figures = &result->runs[i].figures;
         shape.aging = shape.aging || aging_matters(result, &result->runs[i]);
         shape.pages_read = shape.pages_read || figures->pages_read != figures->misses;
+        shape.ahead = shape.ahead || figures->readahead_pages > 0;
+        shape.written = shape.written || figures->pages_written > 0;
     }
     return shape;
 }

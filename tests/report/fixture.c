@@ -30,6 +30,9 @@ static struct replay_figures figures(uint64_t misses, uint64_t aged, struct repl
                                    .misses = misses,
                                    .pages_read = misses + 12,
                                    .first_touches = 1000,
+                                   .readahead_pages = misses / 3,
+                                   .readahead_wasted = misses / 30,
+                                   .pages_written = misses / 5,
                                    .aged = aged,
                                    .stat = stat,
                                    .stats = count};
