@@ -73,19 +73,33 @@ static int start_encoder(struct trace_output *output, struct trace_error *error)
     return 0;
 }
 
+/* The buffer, and the name for messages. */
+static int start(struct trace_output *output, int fd, const char *name, struct trace_error *error)
+{
+    *output = (struct trace_output){.fd = fd};
+    output->path = strdup(name);
+    output->buffer = malloc(TRACE_OUTPUT_BYTES);
+    return output->path && output->buffer ? 0 : fail(output, ENOMEM, "cannot write", error);
+}
+
+int trace_output_open_fd(struct trace_output *output, int fd, const char *name,
+                         struct trace_error *error)
+{
+    int rc = start(output, fd, name, error);
+    return rc ? rc : start_encoder(output, error);
+}
+
 int trace_output_open(struct trace_output *output, const char *path, struct trace_error *error)
 {
-    *output = (struct trace_output){.fd = -1};
     bool is_stdout = strcmp(path, "-") == 0;
-    output->path = strdup(is_stdout ? "standard output" : path);
-    output->buffer = malloc(TRACE_OUTPUT_BYTES);
-    if (!output->path || !output->buffer)
-        return fail(output, ENOMEM, "cannot write", error);
+    int rc = start(output, -1, is_stdout ? "standard output" : path, error);
+    if (rc)
+        return rc;
     if (is_stdout) {
         output->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
         return output->fd < 0 ? fail(output, errno, "cannot write", error) : 0;
     }
-    int rc = start_encoder(output, error);
+    rc = start_encoder(output, error);
     if (rc)
         return rc;
     output->fd = open_file(output);
@@ -103,6 +117,7 @@ static int write_all(struct trace_output *output, const unsigned char *data, siz
             return fail(output, errno, "cannot write", error);
         data += n;
         bytes -= (size_t)n;
+        output->written += (uint64_t)n;
     }
     return 0;
 }

@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "trace/codec.h"
 #include "trace/reader.h"
@@ -29,6 +30,7 @@ struct trace_output {
     unsigned char *packed; /* compressed bytes not yet written */
     char *buffer;          /* TRACE_OUTPUT_BYTES, of which used are filled */
     size_t used;
+    uint64_t written; /* bytes that the file has got so far */
     int failed;
 };
 
@@ -38,6 +40,13 @@ struct trace_output {
  * MGLRU_ENOTSUP: the codec of the suffix is not in this build.
  */
 int trace_output_open(struct trace_output *output, const char *path, struct trace_error *error);
+
+/*
+ * The same over an open file, which is @output's to close from now on, also after an error. @name
+ * stands in messages, and its suffix says the compression. MGLRU_ENOMEM, MGLRU_ENOTSUP.
+ */
+int trace_output_open_fd(struct trace_output *output, int fd, const char *name,
+                         struct trace_error *error);
 
 /* Hands the filled part of the buffer on; used is 0 then. MGLRU_ENOSPC, MGLRU_EIO, _ENOMEM. */
 int trace_output_flush(struct trace_output *output, struct trace_error *error);

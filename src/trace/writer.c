@@ -10,20 +10,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <mglru/error.h>
 
 #include "base/check.h"
+#include "base/text.h"
+#include "base/utf8.h"
 #include "trace/message.h"
 #include "trace/output.h"
 #include "trace/path.h"
-#include "base/utf8.h"
 
 /* Chosen: a path of the kernel has 4096 bytes at most. */
 #define LINE_NAME_BYTES 4096u
 /* Memcg and object, each byte as %XX, and numbers and words of control lines. */
 #define LINE_BYTES (2 * 3 * LINE_NAME_BYTES + 512)
 #define WORD_BYTES 200u
+#define COMMENT_BYTES 1024u
 
 _Static_assert(LINE_BYTES <= TRACE_OUTPUT_BYTES, "a line fits the output buffer");
 
@@ -44,16 +47,24 @@ static int refuse(struct trace_writer *writer, struct trace_error *error, const 
     return writer->failed;
 }
 
-int trace_writer_open(const char *path, uint32_t page_bytes, struct trace_writer **out,
-                      struct trace_error *error)
+/* What both ways to open share; @fd is -1 where @name is a path. */
+static int start(int fd, const char *name, uint32_t page_bytes, struct trace_writer **out,
+                 struct trace_error *error)
 {
     *out = NULL;
+    int rc = 0;
+    struct trace_writer *writer = NULL;
     if (page_bytes < 512 || page_bytes > (1u << 30) || (page_bytes & (page_bytes - 1)) != 0)
-        return message_set(error, MGLRU_EINVAL, "%s: page size %" PRIu32, path, page_bytes);
-    struct trace_writer *writer = calloc(1, sizeof(*writer));
-    if (!writer)
-        return message_set(error, MGLRU_ENOMEM, "%s: no memory", path);
-    int rc = trace_output_open(&writer->output, path, error);
+        rc = message_set(error, MGLRU_EINVAL, "%s: page size %" PRIu32, name, page_bytes);
+    else if (!(writer = calloc(1, sizeof(*writer))))
+        rc = message_set(error, MGLRU_ENOMEM, "%s: no memory", name);
+    if (rc) {
+        if (fd >= 0)
+            close(fd);
+        return rc;
+    }
+    rc = fd >= 0 ? trace_output_open_fd(&writer->output, fd, name, error)
+                 : trace_output_open(&writer->output, name, error);
     if (rc) {
         trace_writer_discard(writer);
         return rc;
@@ -62,6 +73,23 @@ int trace_writer_open(const char *path, uint32_t page_bytes, struct trace_writer
                                            "#mglru-trace 1 page_size=%" PRIu32 "\n", page_bytes);
     *out = writer;
     return 0;
+}
+
+int trace_writer_open(const char *path, uint32_t page_bytes, struct trace_writer **out,
+                      struct trace_error *error)
+{
+    return start(-1, path, page_bytes, out, error);
+}
+
+int trace_writer_open_fd(int fd, const char *name, uint32_t page_bytes, struct trace_writer **out,
+                         struct trace_error *error)
+{
+    return start(fd, name, page_bytes, out, error);
+}
+
+uint64_t trace_writer_bytes(const struct trace_writer *writer)
+{
+    return writer->output.written;
 }
 
 static char *put_number(char *p, uint64_t number)
@@ -184,23 +212,42 @@ static char *put_control(char *p, const struct trace_record *record, const char 
     return p;
 }
 
+/* Makes room for one line; fails with what an earlier call failed with. */
+static int reserve_line(struct trace_writer *writer, struct trace_error *error)
+{
+    if (!writer->failed && TRACE_OUTPUT_BYTES - writer->output.used < LINE_BYTES)
+        writer->failed = trace_output_flush(&writer->output, &writer->failure);
+    if (writer->failed && error)
+        *error = writer->failure;
+    return writer->failed;
+}
+
+int trace_writer_comment(struct trace_writer *writer, const char *text, struct trace_error *error)
+{
+    struct trace_output *output = &writer->output;
+    int rc = reserve_line(writer, error);
+    if (rc)
+        return rc;
+    char line[COMMENT_BYTES];
+    snprintf(line, sizeof(line), "# %s", text);
+    text_mask_controls(line);
+    size_t bytes = strlen(line);
+    /* A text that was cut may end in half a character. */
+    while (bytes > 0 && !utf8_valid(line, bytes))
+        bytes--;
+    memcpy(output->buffer + output->used, line, bytes);
+    output->used += bytes;
+    output->buffer[output->used++] = '\n';
+    return 0;
+}
+
 int trace_writer_put(struct trace_writer *writer, const struct trace_record *record,
                      const char *memcg, const char *object, struct trace_error *error)
 {
     struct trace_output *output = &writer->output;
-    if (writer->failed) {
-        if (error)
-            *error = writer->failure;
-        return writer->failed;
-    }
-    if (TRACE_OUTPUT_BYTES - output->used < LINE_BYTES) {
-        writer->failed = trace_output_flush(output, &writer->failure);
-        if (writer->failed) {
-            if (error)
-                *error = writer->failure;
-            return writer->failed;
-        }
-    }
+    int rc = reserve_line(writer, error);
+    if (rc)
+        return rc;
     writer->records++;
     const char *why = "its operation is unknown";
     char *p = output->buffer + output->used;

@@ -29,6 +29,22 @@ int trace_writer_open(const char *path, uint32_t page_bytes, struct trace_writer
                       struct trace_error *error);
 
 /*
+ * The same over the open file @fd, which is the writer's to close from now on, also after an error.
+ * @name stands in messages, and its suffix says the compression.
+ */
+int trace_writer_open_fd(int fd, const char *name, uint32_t page_bytes, struct trace_writer **out,
+                         struct trace_error *error);
+
+/* Bytes of the file so far; the encoder may hold up to 128 KiB more. */
+uint64_t trace_writer_bytes(const struct trace_writer *writer);
+
+/*
+ * Adds a line for people: "# TEXT", control characters shown as '?', long texts cut. Readers pass
+ * it over. MGLRU_ENOSPC, MGLRU_EIO, MGLRU_ENOMEM: writing failed.
+ */
+int trace_writer_comment(struct trace_writer *writer, const char *text, struct trace_error *error);
+
+/*
  * Adds one record. @memcg, @object: names for the ids in it; NULL where the operation has none.
  * MGLRU_EINVAL: the format cannot hold it (a path that is none, an empty name, a number out of
  * range, a control word with blanks); MGLRU_ENOSPC, MGLRU_EIO, MGLRU_ENOMEM: writing failed.
