@@ -17,6 +17,8 @@ _mglru_bench_options='--jobs --size --runs --slices --slice --rival --json --qui
 _mglru_plan_options='--target --device-latency --warmup --model --policy --readahead --swap --sample
     --trace-format --columns --format --json --html --plot --quiet --no-progress --help'
 
+_mglru_record_options='-o --cgroup --pid --duration --max-size --buffer --help'
+
 _mglru_merge_options='--json --csv --plot --quiet --help'
 
 # Completes the last part of a comma list in $1 from the words $2.
@@ -54,11 +56,38 @@ _mglru_value() {
     esac
 }
 
+# Completes `mglru record`, begun as $2 behind $1: behind -- the words are the command's.
+_mglru_record() {
+    local i
+    for ((i = 2; i < COMP_CWORD; i++)); do
+        if [ "${COMP_WORDS[i]}" = -- ]; then
+            _mglru_command "$i" "$2"
+            return
+        fi
+    done
+    case $1 in
+    -o) mapfile -t COMPREPLY < <(compgen -f -- "$2") ;;
+    --cgroup) mapfile -t COMPREPLY < <(compgen -d -- "$2") ;;
+    --pid) mapfile -t COMPREPLY < <(cd /proc && compgen -G '[0-9]*' | grep "^$2") ;;
+    --duration | --max-size | --buffer) COMPREPLY=() ;;
+    *) mapfile -t COMPREPLY < <(compgen -W "$_mglru_record_options" -- "$2") ;;
+    esac
+}
+
+# The command behind the -- that is word $1, begun as $2.
+_mglru_command() {
+    if [ "$COMP_CWORD" -eq $(($1 + 1)) ]; then
+        mapfile -t COMPREPLY < <(compgen -c -- "$2")
+    else
+        mapfile -t COMPREPLY < <(compgen -f -- "$2")
+    fi
+}
+
 _mglru() {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} options
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
-        mapfile -t COMPREPLY < <(compgen -W 'replay plan merge bench --help --version' -- "$current")
+        mapfile -t COMPREPLY < <(compgen -W 'record replay plan merge bench --help --version' -- "$current")
         return
     fi
     # Bash makes a word of the = in --option=value.
@@ -68,6 +97,10 @@ _mglru() {
         previous=${COMP_WORDS[COMP_CWORD - 2]}
     fi
     case ${COMP_WORDS[1]} in
+    record)
+        _mglru_record "$previous" "$current"
+        return
+        ;;
     replay) options=$_mglru_replay_options ;;
     plan) options=$_mglru_plan_options ;;
     merge) options=$_mglru_merge_options ;;

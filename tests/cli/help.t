@@ -7,6 +7,7 @@ Linux page reclaim in user space: how often would a workload miss at other memor
 limits, on other kernels, under other policies?
 
 commands:
+  record   record which pages of files a program accesses, as the kernel sees it
   replay   replay a trace under memory limits, as the kernel or another policy would
   plan     say how much memory a workload needs: memory.high, .max and .low
   merge    join the results of `mglru replay --shard` into one
@@ -74,3 +75,36 @@ SIZE is bytes, or a number with K, M, G or T (powers of 1024). The least memory 
 exit status: 0 done; 2 usage or bad input; 3 the environment refused
 $ mglru replay -h | grep -c -e '^  native ' -e '^  lru ' -e '^  belady '
 3
+$ mglru record --help
+usage: mglru record [OPTION...] (-- COMMAND [ARGUMENT...] | --cgroup PATH | --pid N)
+
+Records which pages of which files programs access, from the kernel's tracepoints, with what
+they fork. The trace is for `mglru plan` and `mglru replay`: record while memory is not
+scarce, then every limit can be tried on it. Needs root, and Linux 6.10 or later.
+
+whom
+  -- COMMAND       a command, from its start to its end
+  --cgroup PATH    what is in a cgroup and below it, and what joins it: a folder, or its
+                   path below the mount, as in system.slice/nginx.service
+  --pid N          a running process
+
+how long
+  --duration T     at most that time: 60s, 10m. A command runs on after it
+  --max-size SIZE  at most so large a trace, 1M or more
+                   SIGINT, SIGTERM and SIGHUP end a recording too, and go on to the command
+
+how
+  -o FILE          the trace, - for standard output; .zst, .gz, .xz compress
+                   (mglru.trace.zst)
+  --buffer SIZE    memory of the kernel for events, for each CPU; larger where events are
+                   lost (a 64th of the memory for all CPUs, at most 16M each)
+
+examples
+  mglru record -o db.trace.zst -- sqlite3 shop.db '.read queries.sql'
+  mglru record -o web.trace.zst --cgroup system.slice/nginx.service --duration 1h
+  mglru record --pid 1234 --max-size 100M
+  mglru plan db.trace.zst
+
+exit status: that of the command, or the signal that ended it; 0 done; 2 usage, no such
+target, or nothing was accessed; 3 the environment refused (permission, no tracefs, no
+tracepoint, full disk, more than 1 % of the events lost)

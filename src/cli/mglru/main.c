@@ -13,6 +13,8 @@ static const struct command {
     const char *about;
     int (*run)(int argc, char **argv);
 } commands[] = {
+    {"record", "record which pages of files a program accesses, as the kernel sees it",
+     command_record},
     {"replay", "replay a trace under memory limits, as the kernel or another policy would",
      command_replay},
     {"plan", "say how much memory a workload needs: memory.high, .max and .low", command_plan},

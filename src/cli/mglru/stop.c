@@ -15,8 +15,9 @@ static int stop_pipe[2];
 static void on_signal(int number)
 {
     stop_signal = number;
-    /* A full pipe is readable, which is all that is wanted. */
-    ssize_t written = write(stop_pipe[1], "", 1);
+    /* A full pipe is readable, which is nearly all that is wanted. */
+    const unsigned char byte = (unsigned char)number;
+    ssize_t written = write(stop_pipe[1], &byte, 1);
     (void)written;
 }
 

@@ -12,7 +12,7 @@
 /* From here on signals are caught. False: errno says why not. */
 bool stop_catch(void);
 
-/* Readable once a signal came. */
+/* Readable once a signal came; each byte is the number of one. */
 int stop_fd(void);
 
 bool stop_wanted(void);

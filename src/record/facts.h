@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* What a reader of a trace wants to know of the machine that made it, as lines of text. */
+#ifndef RECORD_FACTS_H
+#define RECORD_FACTS_H
+
+#include "record/mounts.h"
+#include "record/record.h"
+#include "record/rules.h"
+#include "record/target.h"
+
+#define FACTS_MAX 16u
+#define FACTS_BYTES 512u
+
+struct facts {
+    char lines[FACTS_MAX][FACTS_BYTES];
+    const char *at[FACTS_MAX]; /* the lines that are filled */
+    unsigned count;
+};
+
+/* What holds while the target is there: kernel, LRU, limit, swappiness. */
+void facts_begin(struct facts *facts, const struct record_options *options,
+                 const struct target *target);
+
+/* What is known at the end: readahead of the devices, lost events, how it ended. */
+void facts_end(struct facts *facts, const struct rules *rules, const struct mounts *mounts,
+               const struct record_report *report);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* How the parts of the recorder fail: a code and one line of text. */
+#ifndef RECORD_FAIL_H
+#define RECORD_FAIL_H
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/text.h"
+#include "record/record.h"
+
+/* Writes the line and returns @code. */
+__attribute__((format(printf, 3, 4))) static inline int
+record_fail(struct record_error *error, int code, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(error->text, sizeof(error->text), format, arguments);
+    va_end(arguments);
+    text_mask_controls(error->text);
+    return code;
+}
+
+#endif
