@@ -19,6 +19,10 @@ _mglru_plan_options='--target --device-latency --warmup --model --policy --reada
 
 _mglru_record_options='-o --cgroup --pid --duration --max-size --buffer --help'
 
+_mglru_ctl_options='--help'
+
+_mglru_top_options='--once --json --help'
+
 _mglru_merge_options='--json --csv --plot --quiet --help'
 
 # Completes the last part of a comma list in $1 from the words $2.
@@ -87,7 +91,7 @@ _mglru() {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} options
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
-        mapfile -t COMPREPLY < <(compgen -W 'record replay plan merge bench --help --version' -- "$current")
+        mapfile -t COMPREPLY < <(compgen -W 'record replay plan merge bench ctl top --help --version' -- "$current")
         return
     fi
     # Bash makes a word of the = in --option=value.
@@ -104,6 +108,14 @@ _mglru() {
     replay) options=$_mglru_replay_options ;;
     plan) options=$_mglru_plan_options ;;
     merge) options=$_mglru_merge_options ;;
+    top) options=$_mglru_top_options ;;
+    ctl)
+        options=$_mglru_ctl_options
+        if [ "$COMP_CWORD" -eq 3 ]; then
+            mapfile -t COMPREPLY < <(compgen -W 'read write mkdir rmdir list metrics --help' -- "$current")
+            return
+        fi
+        ;;
     bench)
         options=$_mglru_bench_options
         if [ "$COMP_CWORD" -eq 2 ]; then

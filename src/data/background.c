@@ -78,7 +78,7 @@ static void reclaimer(void *argument)
     struct data *data = argument;
     while (!atomic_load_acquire(&data->stop)) { /* pairs with background_stop */
         uint32_t seen = atomic_load_acquire(&data->reclaim_bell.rings);
-        atomic_store_relaxed(&data->cache->reclaim.now_ns, os_clock_now_ns());
+        atomic_store_relaxed(&data->cache->reclaim.now_ns, os_clock_now_ns() - data->start_ns);
         cpu_claim(data->cache->claims);
         reclaim_high(data);
         reclaim_frames(data);

@@ -66,6 +66,7 @@ static void init_data(struct data *data, const struct mglru_data_options *option
                                 : (uint32_t)(options->readahead_bytes >> data->frame_shift);
     data->dirty_percent = options->dirty_percent;
     data->background_percent = options->dirty_background_percent;
+    data->start_ns = os_clock_now_ns();
     data->flush_after_ns = (uint64_t)options->flush_after_ms * 1000000;
     data->flusher_count = options->no_threads ? 0 : options->flushers;
     lock_mutex_init(&data->spare_lock, RANK_SPARE);
@@ -144,7 +145,6 @@ int mglru_data_create(const struct mglru_data_options *given, struct mglru_cache
         data_fini(data);
         return error;
     }
-    atomic_store_relaxed(&data->cache->reclaim.now_ns, os_clock_now_ns());
     error = background_start(data);
     if (error) {
         mglru_cache_destroy(data->cache);

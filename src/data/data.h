@@ -134,6 +134,7 @@ struct data {
     uint32_t dirty_percent;
     uint32_t background_percent;
     uint64_t flush_after_ns;
+    uint64_t start_ns; /* of the machine's clock, where the cache's begins */
     unsigned flusher_count;
     struct os_thread *flushers[FLUSHERS_MAX];
     struct os_thread *reclaimer;

@@ -12,6 +12,8 @@ commands:
   plan     say how much memory a workload needs: memory.high, .max and .low
   merge    join the results of `mglru replay --shard` into one
   bench    measure the library on this machine: hits, refaults, replays
+  ctl      control the page cache of a running program
+  top      watch the memory cgroups of a running program's page cache
 
   mglru COMMAND --help   what a command does, its options and examples
   mglru --version        the version
@@ -108,3 +110,43 @@ examples
 exit status: that of the command, or the signal that ended it; 0 done; 2 usage, no such
 target, or nothing was accessed; 3 the environment refused (permission, no tracefs, no
 tracepoint, full disk, more than 1 % of the events lost)
+$ mglru ctl --help
+usage: mglru ctl SOCKET read NAME | write NAME TEXT | mkdir PATH | rmdir PATH
+       mglru ctl SOCKET list | metrics
+
+Controls the page cache of a program that listens at SOCKET (mglru_control_open), by the
+names of the kernel's files.
+
+requests
+  read             prints the file NAME: of a memcg, as /a/b/memory.max, or of the cache:
+                   lru_gen, lru_gen_full, enabled, min_ttl_ms, swappiness
+  write            writes TEXT to it, as echo into the kernel's file
+  mkdir            makes the memcg at PATH, whose parent exists
+  rmdir            removes it; one that the program uses, or that has children, is busy
+  list             prints all memcgs as a table, the names of its columns first
+  metrics          prints figures of all memcgs as OpenMetrics text
+
+examples
+  mglru ctl /run/server/cache write /gold/memory.low 8G
+  mglru ctl /run/server/cache read lru_gen
+  mglru ctl /run/server/cache write lru_gen '+ 2 0 7'
+  mglru ctl /run/server/cache metrics > /var/lib/node-exporter/cache.prom
+
+exit status: 0 done; 2 usage, or the cache refused; 3 the environment refused
+$ mglru top --help
+usage: mglru top SOCKET [--once] [--json FILE]
+
+Shows the memory cgroups of the page cache of a program that listens at SOCKET, parents before
+children, with what is below them: memory and limits, and hits, misses, pages read, refaults,
+pages reclaimed and generations a second. Keys: q quits, arrows or j and k scroll.
+
+options
+  --once           prints the table once, counts since the memcgs were made; so it is as well
+                   where input or output is no terminal
+  --json FILE      writes one look for programs; FILE - is standard output
+
+examples
+  mglru top /run/server/cache
+  mglru top /run/server/cache --json - | jq '.memcgs[] | select(.events_oom > 0).path'
+
+exit status: 0 done; 2 usage; 3 the environment refused, or the cache hung up

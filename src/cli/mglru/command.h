@@ -19,6 +19,8 @@ int command_merge(int argc, char **argv);
 int command_plan(int argc, char **argv);
 int command_bench(int argc, char **argv);
 int command_record(int argc, char **argv);
+int command_ctl(int argc, char **argv);
+int command_top(int argc, char **argv);
 
 /* Prints "mglru COMMAND: TEXT" as one line on stderr and returns @status. Control characters, as
  * file names may have them, are shown as '?'. */

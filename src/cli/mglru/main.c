@@ -20,6 +20,8 @@ static const struct command {
     {"plan", "say how much memory a workload needs: memory.high, .max and .low", command_plan},
     {"merge", "join the results of `mglru replay --shard` into one", command_merge},
     {"bench", "measure the library on this machine: hits, refaults, replays", command_bench},
+    {"ctl", "control the page cache of a running program", command_ctl},
+    {"top", "watch the memory cgroups of a running program's page cache", command_top},
 };
 
 static int print_help(void)
