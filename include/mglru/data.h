@@ -47,8 +47,8 @@ struct mglru_data_options {
     bool no_threads;   /* no flusher, no background reclaim: callers do it all, in their calls */
     uint32_t flushers; /* threads that write dirty pages, 1..16; 0 means 1 */
     uint32_t cpus;     /* threads that may be in the slow path at once; 0: twice the CPUs */
-    uint64_t readahead_bytes;          /* largest window; 0 means 128 KiB, UINT64_MAX none */
-    uint32_t dirty_percent;            /* of a memcg's limit: its writers wait; 0 means 20 */
+    uint64_t readahead_bytes; /* largest window; 0 means 128 KiB, UINT64_MAX none */
+    uint32_t dirty_percent;   /* of a memcg's limit, and of all frames: writers wait; 0 means 20 */
     uint32_t dirty_background_percent; /* flushers start; 0 means 10 */
     uint32_t flush_after_ms;           /* age at which a dirty page is written; 0 means 5000 */
     bool strict_limits; /* a read without room fails instead of being served outside the limit */
@@ -103,8 +103,9 @@ MGLRU_API int mglru_read(struct mglru_file *file, uint64_t offset, void *buffer,
 
 /*
  * Copies @bytes from @buffer to @offset, growing the mapping; *done is less than @bytes after an
- * error. Pages that are written in part are read first. Makes pages dirty; a memcg with many dirty
- * pages is throttled: its writer writes some back in this call. Errors as mglru_read, and
+ * error. Pages that are written in part are read first. Makes pages dirty; who has more than
+ * options.dirty_percent of them waits for the flushers afterwards, at most 200 ms a page, or writes
+ * 64 pages back itself where there are none; later there is no room. Errors as mglru_read, and
  * MGLRU_EOOM: the memcg (or the cache) has no room for the page and nothing left to take, see
  * mglru_memcg_verdict; MGLRU_EPERM: the store is read-only; MGLRU_ENOSPC: beyond the store's
  * size_max.
@@ -173,7 +174,7 @@ MGLRU_API int mglru_pin(struct mglru_file *file, uint64_t page, enum mglru_pin_m
 MGLRU_API int mglru_pin_many(struct mglru_file *file, const uint64_t *pages, size_t count,
                              enum mglru_pin_mode mode, struct mglru_pin *pins);
 
-/* Lets go of a pin. Any thread. May block as a writer does, when a dirty memcg is throttled. */
+/* Lets go of a pin. Any thread. An unpin as DIRTY may wait as mglru_write does. */
 MGLRU_API void mglru_unpin(struct mglru_pin *pin, enum mglru_unpin_how how);
 
 /* --- durability ----------------------------------------------------------------------------- */

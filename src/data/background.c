@@ -23,8 +23,7 @@ void bell_ring(struct bell *bell)
         os_wake(&bell->rings, true);
 }
 
-/* Waits for a ring after the number @seen, at most @timeout_ns. */
-static void bell_wait(struct bell *bell, uint32_t seen, uint64_t timeout_ns)
+void bell_wait(struct bell *bell, uint32_t seen, uint64_t timeout_ns)
 {
     atomic_add_seq_cst(&bell->sleepers, 1); /* pairs with bell_ring */
     if (atomic_load_acquire(&bell->rings) == seen)
@@ -43,7 +42,9 @@ static void flusher(void *argument)
         bool many = atomic_load_relaxed(&data->dirty_pages) >
                     (uint64_t)data->frames * data->background_percent / 100;
         uint64_t written = flush_some(data, FLUSH_PAGES * 4, urgent || many ? UINT64_MAX : old);
-        if (!written)
+        if (written)
+            bell_ring(&data->clean_bell);
+        else
             bell_wait(&data->flush_bell, seen, FLUSH_LOOK_NS);
     }
 }

@@ -152,6 +152,7 @@ struct data {
 
     _Alignas(64) _Atomic bool urgent; /* reclaim waits for clean pages: flushers write all */
     struct bell flush_bell;
+    struct bell clean_bell; /* rung by flushers when pages became clean */
     struct bell reclaim_bell;
     _Atomic uint64_t dirty_pages; /* of all mappings */
 };
@@ -390,9 +391,12 @@ uint64_t flush_map(struct data_map *map, const struct flush_range *range, int *e
 /* Writes up to @most dirty pages of any mappings that became dirty before @older_than_ns. */
 uint64_t flush_some(struct data *data, uint64_t most, uint64_t older_than_ns);
 /* The writer of @folio asks whether the folio's memcg, or the cache, has too many dirty pages; it
- * wakes the flushers long before. True: it owes flush_share after it let go of the folio. */
-bool flush_is_due(struct data *data, struct folio *folio);
-void flush_share(struct data *data);
+ * wakes the flushers long before. Not NULL, but the memcg with a reference: it owes flush_throttle
+ * after it let go of the folio. */
+struct mglru_memcg *flush_throttles(struct data *data, const struct folio *folio);
+/* Waits until the memcg has few enough dirty pages, for a bounded time, or writes some where there
+ * are no flushers. Drops the reference. No lock, claim or RCU section. */
+void flush_throttle(struct data *data, struct mglru_memcg *user);
 /* Waits until all writes to the store that were going on have ended. */
 void flush_wait(struct data_map *map);
 /* Waits until no flusher has the mapping, which has no dirty pages. */
@@ -407,6 +411,8 @@ void background_stop(struct data *data);
 /* Puts what waits in the batches of all CPUs onto the lists; how many pages. Without a claim. */
 uint64_t background_drain(struct data *data);
 void bell_ring(struct bell *bell);
+/* Waits for a ring after the number @seen, at most @timeout_ns. */
+void bell_wait(struct bell *bell, uint32_t seen, uint64_t timeout_ns);
 void background_over_high(void *data, struct memcg *memcg);
 bool background_relieve(void *data, struct memcg *memcg);
 

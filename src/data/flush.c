@@ -11,6 +11,9 @@
 
 #include <string.h>
 
+/* Longest wait of one call of a writer with too many dirty pages (the kernel's MAX_PAUSE). */
+#define THROTTLE_NS UINT64_C(200000000)
+
 /* One run of pages on its way. */
 struct run {
     struct data_map *map;
@@ -353,21 +356,47 @@ static uint64_t limit_of(const struct data *data, const struct memcg *memcg)
     return least;
 }
 
-bool flush_is_due(struct data *data, struct folio *folio)
+/* Whether the memcg, or the whole cache, has more dirty pages than @percent of its limit. */
+static bool exceeds(const struct data *data, const struct mglru_memcg *user, uint32_t percent)
 {
-    const struct mglru_memcg *user = memcg_user(folio_lruvec(folio)->memcg);
-    uint64_t limit = limit_of(data, user->memcg);
-    uint64_t own = atomic_load_relaxed(&user->shared_dirty);
-    uint64_t all = atomic_load_relaxed(&data->dirty_pages);
-    if (own <= limit * data->background_percent / 100 &&
-        all <= (uint64_t)data->frames * data->background_percent / 100)
-        return false;
-    bell_ring(&data->flush_bell);
-    return own > limit * data->dirty_percent / 100 ||
-           all > (uint64_t)data->frames * data->dirty_percent / 100;
+    return atomic_load_relaxed(&user->shared_dirty) > limit_of(data, user->memcg) * percent / 100 ||
+           atomic_load_relaxed(&data->dirty_pages) > (uint64_t)data->frames * percent / 100;
 }
 
-void flush_share(struct data *data)
+struct mglru_memcg *flush_throttles(struct data *data, const struct folio *folio)
 {
-    flush_some(data, FLUSH_PAGES, UINT64_MAX);
+    struct mglru_memcg *user = memcg_user(folio_lruvec(folio)->memcg);
+    if (MGLRU_LIKELY(!exceeds(data, user, data->background_percent)))
+        return NULL;
+    atomic_store_relaxed(&data->urgent, true);
+    bell_ring(&data->flush_bell);
+    if (!exceeds(data, user, data->dirty_percent))
+        return NULL;
+    memcg_get(user->memcg); /* the folio that pays for it may go before the wait ends */
+    return user;
+}
+
+static void wait_for_flushers(struct data *data, const struct mglru_memcg *user)
+{
+    uint64_t now, end = os_clock_now_ns() + THROTTLE_NS;
+    for (;;) {
+        /* Acquire: pairs with bell_ring; a page that is clean by then is seen below. */
+        uint32_t seen = atomic_load_acquire(&data->clean_bell.rings);
+        if (!exceeds(data, user, data->dirty_percent) || (now = os_clock_now_ns()) >= end)
+            return;
+        atomic_store_relaxed(&data->urgent, true);
+        bell_ring(&data->flush_bell);
+        bell_wait(&data->clean_bell, seen, end - now);
+    }
+}
+
+void flush_throttle(struct data *data, struct mglru_memcg *user)
+{
+    if (data->flusher_count)
+        wait_for_flushers(data, user);
+    else
+        flush_some(data, FLUSH_PAGES, UINT64_MAX);
+    cpu_claim(data->cache->claims);
+    memcg_put(user->memcg);
+    cpu_release(data->cache->claims);
 }

@@ -437,10 +437,10 @@ static int write_page(struct mglru_file *file, uint64_t page, const struct span 
     struct folio *folio = held.folio;
     memcpy((char *)folio_data(data, folio) + span->offset, span->buffer, span->bytes);
     dirty_set(data, folio, (page << data->frame_shift) + span->offset + span->bytes);
-    bool due = map->store && flush_is_due(data, folio);
+    struct mglru_memcg *throttled = map->store ? flush_throttles(data, folio) : NULL;
     hold_end_write(data, folio);
-    if (due)
-        flush_share(data);
+    if (throttled)
+        flush_throttle(data, throttled);
     return 0;
 }
 

@@ -85,7 +85,8 @@ void mglru_unpin(struct mglru_pin *pin, enum mglru_unpin_how how)
     struct folio *folio = pin->folio;
     struct data_map *map = folio_map(folio);
     struct data *data = map->data;
-    bool raw = pin->mode & PIN_RAW, due = false;
+    struct mglru_memcg *throttled = NULL;
+    bool raw = pin->mode & PIN_RAW;
     page_count_pins(folio, (uint64_t)-1);
     *pin = (struct mglru_pin){.page = pin->page, .mode = pin->mode & ~PIN_RAW};
     if (pin->mode == MGLRU_PIN_READ) {
@@ -97,11 +98,11 @@ void mglru_unpin(struct mglru_pin *pin, enum mglru_unpin_how how)
     } else if (how == MGLRU_UNPIN_DIRTY) {
         /* A page that was cut meanwhile is its pinner's own. */
         dirty_set(data, folio, (folio->index + 1) << data->frame_shift);
-        due = map->store && flush_is_due(data, folio);
+        throttled = map->store ? flush_throttles(data, folio) : NULL;
     }
     hold_end_write(data, folio);
-    if (due)
-        flush_share(data);
+    if (throttled)
+        flush_throttle(data, throttled);
 }
 
 void mglru_prefetch(struct mglru_file *file, uint64_t offset, uint64_t bytes)

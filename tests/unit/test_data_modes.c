@@ -247,6 +247,86 @@ static void T11_the_smallest_cache_serves_many_threads(void **state)
     }
 }
 
+enum { DIRTY_LIMIT = 100 * 20 / 100, THROTTLE_MS = 200 };
+
+/* A cache of one flusher on the simulated machine, whose clock moves only when all wait. */
+static struct bench bench_simulated(void)
+{
+    os_use(os_sim(1));
+    return bench_make_with((struct mglru_data_options){.flushers = 1, .flush_after_ms = 1000000},
+                           0);
+}
+
+static void bench_end_simulated(struct bench *b)
+{
+    bench_end(b);
+    os_use(NULL);
+}
+
+static uint64_t dirty_pages(struct bench *b)
+{
+    return bench_stat(b, "file_dirty") / PAGE;
+}
+
+static void T12_writers_above_the_dirty_limit_wait_for_the_flusher(void **state)
+{
+    struct bench b = bench_simulated();
+    uint64_t start = os_clock_now_ns();
+    bench_limit(&b, "memory.max", 100);
+    bench_faults(
+        &b, (struct mglru_store_faulty_options){.delay_ppm = 1000000, .delay_max_ns = 4000000});
+    for (uint64_t page = 0; page < 500; page++) {
+        bench_put(&b, page * PAGE, "page");
+        assert_in_range(dirty_pages(&b), 0, DIRTY_LIMIT);
+    }
+    /* The flusher wrote at most 64 pages at once, and each time took a part of 4 ms. */
+    assert_in_range(os_clock_now_ns() - start, 1000000, UINT64_C(500) * THROTTLE_MS * 1000000);
+    assert_int_equal(bench_stat(&b, "pgsteal") > 0, 1);
+    bench_faults(&b, (struct mglru_store_faulty_options){0});
+    bench_forget(&b);
+    for (uint64_t page = 0; page < 500; page++)
+        bench_expect(&b, page * PAGE, "page", 4);
+    bench_end_simulated(&b);
+}
+
+/* The bound of the wait, then the error. */
+static void T12_a_store_that_refuses_ends_the_wait_and_then_the_room(void **state)
+{
+    struct bench b = bench_simulated();
+    uint64_t page = 0;
+    size_t done;
+    int error = 0;
+    bench_limit(&b, "memory.max", 100);
+    bench_faults(&b, (struct mglru_store_faulty_options){.write_error_ppm = 1000000});
+    for (;; page++) {
+        uint64_t start = os_clock_now_ns();
+        error = mglru_write(b.file, page * PAGE, "page", 4, &done);
+        if (error)
+            break;
+        uint64_t ms = (os_clock_now_ns() - start) / 1000000;
+        assert_in_range(ms, page < DIRTY_LIMIT ? 0 : THROTTLE_MS,
+                        page < DIRTY_LIMIT ? 10 : THROTTLE_MS + 10);
+        assert_true(page < 100);
+    }
+    assert_int_equal(error, MGLRU_EOOM);
+    assert_true(page > DIRTY_LIMIT);
+    bench_faults(&b, (struct mglru_store_faulty_options){0});
+    bench_put(&b, page * PAGE, "page");
+    for (uint64_t i = 0; i <= page; i++)
+        bench_expect(&b, i * PAGE, "page", 4);
+    bench_end_simulated(&b);
+}
+
+static void T12_the_whole_cache_has_a_dirty_limit(void **state)
+{
+    struct bench b = bench_simulated();
+    for (uint64_t page = 0; page < 2 * FRAMES; page++) {
+        bench_put(&b, page * PAGE, "page");
+        assert_in_range(dirty_pages(&b), 0, FRAMES * 20 / 100);
+    }
+    bench_end_simulated(&b);
+}
+
 /* One page that needs room takes a batch, whatever there is to take. */
 static void T13_a_read_takes_a_small_batch(void **state)
 {
@@ -363,6 +443,9 @@ int main(void)
         WATCHED(T2_one_thread_may_fill_the_whole_limit),
         WATCHED(T4_memory_of_the_process_stays_near_the_limit),
         WATCHED(T11_the_smallest_cache_serves_many_threads),
+        WATCHED(T12_writers_above_the_dirty_limit_wait_for_the_flusher),
+        WATCHED(T12_a_store_that_refuses_ends_the_wait_and_then_the_room),
+        WATCHED(T12_the_whole_cache_has_a_dirty_limit),
         WATCHED(T13_a_read_takes_a_small_batch),
         WATCHED(T13_background_reclaim_brings_a_memcg_to_memory_high),
         WATCHED(T18_what_memory_is_used_for_is_told_apart),
