@@ -315,10 +315,8 @@ static int remove_memcg(struct mglru_memcg *user)
     struct memcg *memcg = user->memcg;
     if (memcg_is_root(memcg))
         return MGLRU_EINVAL;
-    struct list_node *pos;
-    list_for_each (pos, &memcg->children)
-        if (memcg_online(container_of(pos, struct memcg, sibling)))
-            return MGLRU_EBUSY;
+    if (memcg_has_children(memcg))
+        return MGLRU_EBUSY;
     end_processes(user);
     reparent_kernel(cache, user);
     if (cache->model->reparents_folios) {

@@ -75,16 +75,23 @@ static struct memcg *memcg_allocate(struct memcg_tree *tree, struct memcg *paren
     return memcg;
 }
 
-/* Gives @memcg the lowest free id. False: none is free. */
+/*
+ * Gives @memcg the next free id: no other had it in this turn around all ids. A tree of one thread
+ * gives the lowest, as the kernel does. False: none is free.
+ */
 static bool id_take(struct memcg_tree *tree, struct memcg *memcg) MGLRU_REQUIRES(tree->lock)
 {
     MGLRU_ASSERT(lock_spin_held(&tree->lock));
     if (tree->id_count == MEMCG_ID_MAX)
         return false;
     uint32_t id = tree->id_hint;
-    while (atomic_load_relaxed(&tree->ids[id]))
-        id++;
-    MGLRU_CHECK(id && id <= MEMCG_ID_MAX);
+    while (id > MEMCG_ID_MAX || atomic_load_relaxed(&tree->ids[id])) {
+        if (id++ < MEMCG_ID_MAX)
+            continue;
+        id = 1;
+        tree->id_turn++;
+    }
+    memcg->id_turn = tree->id_turn;
     atomic_store_relaxed(&memcg->id, id);
     /* Pairs with the load in memcg_by_id. */
     atomic_store_release(&tree->ids[id], memcg);
@@ -103,7 +110,7 @@ static void id_give_back(struct memcg_tree *tree, struct memcg *memcg) MGLRU_REQ
     atomic_store_relaxed(&tree->ids[id], NULL);
     atomic_store_relaxed(&memcg->id, 0);
     tree->id_count--;
-    if (id < tree->id_hint)
+    if (id < tree->id_hint && !tree->shared)
         tree->id_hint = id;
 }
 
@@ -370,11 +377,20 @@ void memcg_put(struct memcg *memcg)
 static bool has_online_child(const struct memcg *memcg)
 {
     struct list_node *pos;
+    MGLRU_ASSERT(lock_spin_held(&memcg->tree->lock));
     list_for_each (pos, &memcg->children) {
         if (memcg_online(container_of(pos, struct memcg, sibling)))
             return true;
     }
     return false;
+}
+
+bool memcg_has_children(const struct memcg *memcg)
+{
+    lock_spin_acquire(&memcg->tree->lock);
+    bool has = has_online_child(memcg);
+    lock_spin_release(&memcg->tree->lock);
+    return has;
 }
 
 /*

@@ -111,6 +111,7 @@ struct memcg {
     _Atomic uint8_t online;
     _Atomic uint8_t swappiness; /* 0..200 */
     _Atomic uint8_t oom_group;
+    uint8_t id_turn; /* the tree's when it got its id; fixed */
 
     struct page_counter memory;
     struct page_counter swap;
@@ -132,7 +133,7 @@ struct memcg {
     struct rcu_later later; /* of a shared tree: its end */
 };
 
-_Static_assert(offsetof(struct memcg, oom_group) < 64, "what every charge reads is one line");
+_Static_assert(offsetof(struct memcg, id_turn) < 64, "what every charge reads is one line");
 _Static_assert(offsetof(struct memcg, memory) == 64, "counters begin on a line of their own");
 _Static_assert(offsetof(struct memcg_stat, updates) % 64 == 0,
                "written by all CPUs: away from what each update reads");
@@ -157,7 +158,9 @@ struct memcg_tree {
     struct lock_spin lock;
     uint64_t next_serial;
     uint32_t id_count;                       /* memcgs that have an id */
-    uint32_t id_hint;                        /* no id below this is free */
+    uint32_t id_hint;                        /* where the search begins; one thread: no id below is
+                                                free */
+    uint8_t id_turn;                         /* times that the search began at 1 again */
     _Atomic(struct memcg *) *ids;            /* [MEMCG_ID_MAX + 1], by id; read without the lock */
     size_t count;                            /* memcgs, dying ones included */
     struct memcg *names[MEMCG_NAME_BUCKETS]; /* online ones by parent and name */
@@ -242,6 +245,9 @@ void memcg_put(struct memcg *memcg);
 /* The memcg that has @id, dying ones included while swap keeps their id; NULL: none. Borrowed: in a
  * tree that is shared it stays readable until the RCU section of the caller ends. */
 struct memcg *memcg_by_id(const struct memcg_tree *tree, uint32_t id);
+
+/* Whether a child is online. Takes the tree's lock. */
+bool memcg_has_children(const struct memcg *memcg);
 
 /* The nearest ancestor that is online, itself included. */
 struct memcg *memcg_live(struct memcg *memcg);

@@ -34,6 +34,7 @@ struct shadow {
     uint32_t memcg_id;
     uint32_t owner_id; /* whose swap it is; 0: a file's page */
     uint8_t node;
+    uint8_t id_turn; /* of a file's page: the memcg's, as far as it was kept */
     bool workingset;
 };
 

@@ -7,6 +7,10 @@
  * so that an index slot can tell a shadow from a folio by its low bit. The memcg is the one whose
  * clock the token shows: under the classic LRU that of the reclaim target. A swapped page belongs
  * to its owner all the same, whose id takes the upper 16 bits of an anonymous token.
+ *
+ * A shadow may outlive its memcg, whose id another gets. The upper 6 bits of a file's token are the
+ * turn in which the id was given out, so that it takes 64 turns around all ids of a shared tree,
+ * four million memcgs, before a shadow may name the wrong one.
  */
 #include "reclaim/reclaim.h"
 
@@ -18,6 +22,7 @@ _Static_assert(RECLAIM_MAX_NODES <= 1 << NODE_BITS, "a shadow names the node");
 #define MEMCG_ID_BITS 16
 /* Of an anonymous token; 2^26 pages of distance are 256 GiB. Chosen: what is left. */
 #define ANON_TOKEN_BITS 26
+#define TURN_BITS 6
 
 static uint64_t low_bits(uint64_t value, unsigned bits)
 {
@@ -31,6 +36,8 @@ static uint64_t pack(const struct lruvec *lruvec, const struct folio *folio, uin
     uint64_t packed = low_bits(token, anon ? ANON_TOKEN_BITS : WORKINGSET_TOKEN_BITS);
     if (anon)
         packed |= (uint64_t)atomic_load_relaxed(&folio->lruvec->memcg->id) << ANON_TOKEN_BITS;
+    else
+        packed |= low_bits(lruvec->memcg->id_turn, TURN_BITS) << WORKINGSET_TOKEN_BITS;
     packed = packed << MEMCG_ID_BITS | atomic_load_relaxed(&lruvec->memcg->id);
     packed = packed << NODE_BITS | lruvec->node;
     packed = packed << 1 | (anon ? 1 : 0);
@@ -48,7 +55,10 @@ struct shadow workingset_unpack(uint64_t packed)
     packed >>= MEMCG_ID_BITS;
     shadow.token_bits = anon ? ANON_TOKEN_BITS : WORKINGSET_TOKEN_BITS;
     shadow.token = low_bits(packed, shadow.token_bits);
-    shadow.owner_id = anon ? (uint32_t)(packed >> ANON_TOKEN_BITS) : 0;
+    if (anon)
+        shadow.owner_id = (uint32_t)(packed >> ANON_TOKEN_BITS);
+    else
+        shadow.id_turn = (uint8_t)(packed >> WORKINGSET_TOKEN_BITS);
     return shadow;
 }
 
@@ -95,6 +105,8 @@ static struct lruvec *shadow_lruvec(struct reclaim *reclaim, const struct shadow
     struct memcg *memcg = memcg_by_id(reclaim->tree, shadow->memcg_id);
     if (shadow->node >= reclaim->nodes)
         return NULL;
+    if (memcg && !shadow->owner_id && low_bits(memcg->id_turn, TURN_BITS) != shadow->id_turn)
+        return NULL; /* gone: another has its id */
     return memcg ? memcg_lruvec(memcg, shadow->node) : NULL;
 }
 

@@ -519,7 +519,10 @@ static void do_look(struct op *op)
     struct mglru_verdict verdict;
     struct mglru_counts counts;
     uint64_t value;
+    struct mglru_usage usage;
     mglru_memcg_verdict(op->file->memcg, &verdict);
+    mglru_memcg_usage(op->file->memcg, &usage);
+    mglru_memcg_next(cache, op->file->memcg);
     mglru_memcg_counts(op->file->memcg, true, &counts);
     if (mglru_memcg_stat(op->file->memcg, "file", &value))
         abort();

@@ -330,6 +330,33 @@ static void a_purgeable_page_vanishes_when_unpinned(void **state)
     bench_end(&b);
 }
 
+/* A shadow entry that outlived its memcg says nothing about the next owner of the id. */
+static void a_refault_is_not_that_of_a_removed_memcg(void **state)
+{
+    for (unsigned turn = 0; turn < 2; turn++) {
+        struct bench b = bench_make_with(
+            (struct mglru_data_options){.no_threads = true, .readahead_bytes = UINT64_MAX},
+            FRAMES * PAGE);
+        struct memcg_tree *tree = b.cache->tree;
+        uint64_t id = mglru_memcg_id(b.memcg);
+        bench_limit(&b, "memory.max", 64);
+        for (unsigned page = 0; page < FRAMES; page++)
+            bench_expect(&b, page * PAGE, "", 1);
+        mglru_drop(b.mapping, 0, UINT64_MAX); /* leaves the shadows */
+        mglru_file_close(b.file);
+        assert_int_equal(mglru_memcg_remove(b.memcg), MGLRU_OK);
+        tree->id_hint = (uint32_t)id; /* as after 65535 others; turn 0: as if there were no turns */
+        tree->id_turn = (uint8_t)(tree->id_turn + turn);
+        assert_int_equal(mglru_memcg_create(b.cache, "/b", &b.memcg), MGLRU_OK);
+        assert_int_equal(mglru_memcg_id(b.memcg), id);
+        assert_int_equal(mglru_file_open(b.mapping, b.memcg, &b.file), MGLRU_OK);
+        for (unsigned page = 0; page < 32; page++)
+            bench_expect(&b, page * PAGE, "", 1);
+        assert_int_equal(bench_stat(&b, "workingset_refault_file"), turn ? 0 : 32);
+        bench_end(&b);
+    }
+}
+
 /* T7: the error comes after a bounded time, and the verdict says how many pages are pinned. */
 static void T7_a_full_memcg_says_who_pins(void **state)
 {
@@ -447,6 +474,7 @@ int main(void)
         cmocka_unit_test(a_failed_sync_loses_punches_and_truncations),
         cmocka_unit_test(a_read_that_failed_leaves_no_page),
         cmocka_unit_test(a_purgeable_page_vanishes_when_unpinned),
+        cmocka_unit_test(a_refault_is_not_that_of_a_removed_memcg),
         cmocka_unit_test(T7_a_full_memcg_says_who_pins),
         cmocka_unit_test(T8_a_write_into_a_full_memcg_reclaims_first),
         cmocka_unit_test(T9_a_memcg_full_of_dirty_pages_has_an_exit),

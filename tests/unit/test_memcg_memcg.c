@@ -200,6 +200,24 @@ static void ids_are_the_lowest_free_ones(void **state)
     memcg_tree_destroy(tree);
 }
 
+static void ids_of_a_shared_tree_come_back_in_another_turn(void **state)
+{
+    struct memcg_tree *tree = helper_tree(&memcg_params_73, 2);
+    struct memcg *a = helper_memcg(tree, "/a");
+    assert_int_equal(memcg_offline(a, 0), MGLRU_OK);
+    struct memcg *b = helper_memcg(tree, "/b");
+    assert_int_equal(b->id, 3);
+    assert_int_equal(b->id_turn, 0);
+    tree->id_hint = MEMCG_ID_MAX; /* 65535 memcgs would take long to make */
+    assert_int_equal(helper_memcg(tree, "/c")->id, MEMCG_ID_MAX);
+    struct memcg *d = helper_memcg(tree, "/d"); /* 1 is the root's */
+    assert_int_equal(d->id, 2);
+    assert_int_equal(d->id_turn, 1);
+    assert_int_equal(helper_memcg(tree, "/e")->id, 4);
+    memcg_tree_verify(tree);
+    memcg_tree_destroy(tree);
+}
+
 static void ids_can_run_out(void **state)
 {
     struct memcg_tree *tree = helper_tree(&memcg_params_73, 1);
@@ -479,6 +497,7 @@ int main(void)
         cmocka_unit_test(reference_keeps_a_removed_memcg),
         cmocka_unit_test(root_cannot_be_removed),
         cmocka_unit_test(ids_are_the_lowest_free_ones),
+        cmocka_unit_test(ids_of_a_shared_tree_come_back_in_another_turn),
         cmocka_unit_test(ids_can_run_out),
         cmocka_unit_test(many_names_are_found),
         cmocka_unit_test(walk_is_pre_order_oldest_first),
