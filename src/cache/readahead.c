@@ -91,8 +91,7 @@ static int bring(struct mglru_cache *cache, struct mglru_file *file, uint64_t pa
     error = cache_folio_enter(file, page, order, &folio, &shadow);
     if (error)
         return error;
-    if (mark)
-        folio_set(folio, FOLIO_READAHEAD);
+    folio_set(folio, FOLIO_LOCKED | (mark ? FOLIO_READAHEAD : 0u));
     count_brought(file, folio);
     cache_read_event(cache, folio);
     if (shadow)
@@ -101,19 +100,36 @@ static int bring(struct mglru_cache *cache, struct mglru_file *file, uint64_t pa
     return 0;
 }
 
+/* What was brought is read and may be taken again. Until then it is locked, as in the kernel, so
+ * that a window never displaces itself: all of @first .. @end - 1 is there. */
+static void submit(struct mglru_file *file, uint64_t first, uint64_t end)
+{
+    while (first < end) {
+        struct folio *folio = slot_folio(index_get(&file->mapping->index, first));
+        folio_clear(folio, FOLIO_LOCKED);
+        first = folio->index + (uint64_t)folio_pages(folio);
+    }
+}
+
 /* Single pages; those present are skipped. The mark is kept from the end that the file sets. */
 static int read_pages(struct mglru_cache *cache, struct mglru_file *file, uint64_t start,
                       uint32_t size, uint32_t async_size)
 {
     uint64_t end = clip(file, start + size);
-    for (uint64_t page = start; page < end; page++) {
-        if (present(file, page))
+    uint64_t first = start; /* of those not submitted */
+    int error = 0;
+    for (uint64_t page = start; page < end && !error; page++) {
+        if (present(file, page)) {
+            submit(file, first, page);
+            first = page + 1;
             continue;
-        int error = bring(cache, file, page, 0, async_size && page == end - async_size);
+        }
+        error = bring(cache, file, page, 0, async_size && page == end - async_size);
         if (error)
-            return error;
+            end = page;
     }
-    return 0;
+    submit(file, first, end);
+    return error;
 }
 
 static bool range_absent(struct mglru_file *file, uint64_t page, unsigned order)
@@ -149,11 +165,14 @@ static int read_window(struct mglru_cache *cache, struct mglru_file *file)
         unsigned order = order_at(page, ra->order, end);
         bool marked = ra->async_size && page == mark >> order << order;
         /* A page that is there already, or memory that is short, ends the large folios. */
-        if (!range_absent(file, page, order) || bring(cache, file, page, order, marked))
+        if (!range_absent(file, page, order) || bring(cache, file, page, order, marked)) {
+            submit(file, ra->start, page);
             return read_pages(cache, file, page, (uint32_t)(ra->start + ra->size - page),
                               ra->async_size);
+        }
         page += UINT64_C(1) << order;
     }
+    submit(file, ra->start, end);
     return 0;
 }
 
