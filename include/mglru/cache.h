@@ -190,6 +190,12 @@ MGLRU_API int mglru_mapping_create(struct mglru_cache *cache, const char *name,
 MGLRU_API const char *mglru_mapping_name(const struct mglru_mapping *mapping);
 
 /*
+ * The file has @size_pages pages from now on, as at creation; what is cached beyond stays until it
+ * is dropped. An access beyond makes it longer.
+ */
+MGLRU_API void mglru_mapping_resize(struct mglru_mapping *mapping, uint64_t size_pages);
+
+/*
  * Takes pages @index .. @index + @count - 1 out of the cache, shadow entries and swap slots
  * included (truncate, punch, munmap, free). Absent pages are skipped. A large folio that lies
  * partly in the range is split; without memory for that it goes whole.

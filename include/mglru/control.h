@@ -6,7 +6,8 @@
  *
  * Of a memcg: memory.current, .peak, .min, .low, .high, .max, .reclaim, .events, .events.local,
  *   .oom.group, .stat, .numa_stat, memory.swap.current, .high, .max, .peak, .events; swappiness.
- * Of the cache: lru_gen, lru_gen_full, enabled, min_ttl_ms, swappiness, stat_refresh.
+ * Of the cache: lru_gen, lru_gen_full, enabled, min_ttl_ms, swappiness, stat_refresh; of a
+ * cache without frames also read_ahead_kb.
  *
  * A live cache, one with frames, can open a control socket, over which other processes read and
  * write the same files while it works: `mglru ctl`, `mglru top`, or any program (docs/control.md).

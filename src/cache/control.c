@@ -440,6 +440,16 @@ static int write_global_swappiness(struct mglru_cache *cache, const char *text)
     return 0;
 }
 
+/* As in the kernel's bdi folders. */
+static int write_read_ahead_kb(struct mglru_cache *cache, const char *text)
+{
+    unsigned value;
+    if (control_parse_uint(text, &value) || value > UINT32_MAX / 1024)
+        return MGLRU_EINVAL;
+    cache->readahead_pages = (uint32_t)((uint64_t)value * 1024 / cache->page_bytes);
+    return 0;
+}
+
 static int cache_write(struct mglru_cache *cache, const char *name, const char *text, size_t length)
 {
     char copy[CONTROL_BYTES];
@@ -452,6 +462,8 @@ static int cache_write(struct mglru_cache *cache, const char *name, const char *
         return error ? error : lru_gen_write_min_ttl(cache, copy);
     if (strcmp(name, "swappiness") == 0)
         return error ? error : write_global_swappiness(cache, copy);
+    if (strcmp(name, "read_ahead_kb") == 0 && !cache_is_shared(cache))
+        return error ? error : write_read_ahead_kb(cache, copy);
     if (strcmp(name, "stat_refresh") == 0) {
         cache_flush_stats(cache);
         return 0;
@@ -469,7 +481,10 @@ int mglru_cache_write(struct mglru_cache *cache, const char *name, const char *t
 
 static int cache_read(struct mglru_cache *cache, const char *name, struct text *text)
 {
-    if (strcmp(name, "lru_gen") == 0)
+    if (strcmp(name, "read_ahead_kb") == 0 && !cache_is_shared(cache))
+        text_add(text, "%" PRIu64 "\n",
+                 (uint64_t)cache->readahead_pages * cache->page_bytes / 1024);
+    else if (strcmp(name, "lru_gen") == 0)
         lru_gen_read(cache, text, false);
     else if (strcmp(name, "lru_gen_full") == 0)
         lru_gen_read(cache, text, true);

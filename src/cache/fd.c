@@ -7,9 +7,17 @@
 
 #include "base/check.h"
 
+/* A page of a file whose size is known lies in it. */
+static void include_page(struct mglru_mapping *mapping, uint64_t page)
+{
+    if (mapping->size_pages && page >= mapping->size_pages)
+        mapping->size_pages = page + 1;
+}
+
 int cache_bring_page(struct mglru_cache *cache, struct mglru_file *file, uint64_t page,
                      bool in_fault, struct folio **out)
 {
+    include_page(file->mapping, page);
     int error = cache_charge(cache, file->memcg, 1);
     if (error)
         return error;
@@ -33,6 +41,7 @@ static int read_absent(struct mglru_cache *cache, struct mglru_file *file, uint6
 {
     if (!cache->readahead_pages)
         return cache_bring_page(cache, file, page, false, folio);
+    include_page(file->mapping, page + left - 1);
     int error = readahead_sync(cache, file, page, left);
     if (error)
         return error;
@@ -143,6 +152,7 @@ int cache_write_page(struct mglru_cache *cache, struct mglru_file *file, uint64_
         int error = cache_charge(cache, file->memcg, 1);
         if (error)
             return error;
+        include_page(file->mapping, page);
         uint64_t shadow; /* a page that is written whole is no refault (4.2) */
         error = cache_folio_enter(file, page, 0, &folio, &shadow);
         if (error)

@@ -424,6 +424,11 @@ const char *mglru_mapping_name(const struct mglru_mapping *mapping)
     return mapping->name;
 }
 
+void mglru_mapping_resize(struct mglru_mapping *mapping, uint64_t size_pages)
+{
+    mapping->size_pages = size_pages;
+}
+
 /* --- open files ----------------------------------------------------------------------------- */
 
 /* Gives a new file its place; on failure it has none. */

@@ -209,11 +209,13 @@ static int do_open(struct replay_kernel *run, const struct trace_record *record)
         return code;
     revive(run, record->memcg);
     struct mglru_file *file = replay_slots_find(&run->files, record->memcg, record->object);
-    if (file != NULL) {
+    if (file != NULL)
         mglru_file_reopen(file);
-        return MGLRU_OK;
-    }
-    return kernel_file_use(run, record, &file);
+    else
+        code = kernel_file_use(run, record, &file);
+    if (code == MGLRU_OK && file != NULL && record->count > 0)
+        mglru_mapping_resize(run->objects[record->object], record->count);
+    return code;
 }
 
 static void do_free(struct replay_kernel *run, const struct trace_record *record)
@@ -298,7 +300,9 @@ static int do_rmdir(struct replay_kernel *run, const struct trace_record *record
 static bool keeps_own(const struct replay_kernel *run, const char *name)
 {
     return (run->spec->classic && strcmp(name, "enabled") == 0) ||
-           (run->options->swappiness >= 0 && strcmp(name, "swappiness") == 0);
+           (run->options->swappiness >= 0 && strcmp(name, "swappiness") == 0) ||
+           (run->options->readahead_bytes != REPLAY_READAHEAD_AUTO &&
+            strcmp(name, "read_ahead_kb") == 0);
 }
 
 static bool is_global(const struct trace_record *record, const char *path)
@@ -306,7 +310,7 @@ static bool is_global(const struct trace_record *record, const char *path)
     const char *name = record->name;
     return strcmp(path, "/") == 0 &&
            (strcmp(name, "swappiness") == 0 || strcmp(name, "min_ttl_ms") == 0 ||
-            strcmp(name, "enabled") == 0);
+            strcmp(name, "enabled") == 0 || strcmp(name, "read_ahead_kb") == 0);
 }
 
 static int write_memcg(struct replay_kernel *run, const struct trace_record *record,

@@ -16,7 +16,7 @@ enum trace_op {
     TRACE_MAP_WRITE, /* M: write through a mapping */
     TRACE_MAP_EXEC,  /* x: access through an executable mapping */
     TRACE_TOUCH,     /* a: touch of anonymous memory */
-    TRACE_OPEN,      /* o: the file is opened anew */
+    TRACE_OPEN,      /* o: the file is opened anew; count: its pages, 0: unknown */
     TRACE_FREE,      /* f: pages leave the cache */
     TRACE_MKDIR,     /* !mkdir PATH */
     TRACE_RMDIR,     /* !rmdir PATH */
@@ -36,7 +36,7 @@ struct trace_record {
     enum trace_op op;
     uint32_t memcg;  /* id of the path; 0 is the first path seen ("/" for formats without memcgs) */
     uint32_t object; /* id of the file or region name; files and anonymous regions share ids */
-    uint32_t count;  /* pages, >= 1 for accesses and TRACE_FREE, 0 for the others */
+    uint32_t count;  /* pages, >= 1 for accesses and TRACE_FREE, else 0, or see above */
     uint64_t page;   /* first page, <= 2^52 - 1 */
     uint64_t time_ns; /* since start; TRACE_NO_TIME where the trace has none */
     const char *name; /* TRACE_SET, _STAT, _LRU_GEN: file name; else NULL. Valid until next batch */

@@ -162,7 +162,6 @@ static char *put_access(char *p, const struct trace_record *record, const char *
                         const char *object, const char **why)
 {
     static const char letters[] = " rwmMxaof";
-    bool has_pages = record->op != TRACE_OPEN;
     *p++ = letters[record->op];
     if (!memcg || !path_is_memcg(memcg, strlen(memcg)) || !(p = put_name(p, memcg))) {
         *why = "the path of its memcg is none";
@@ -172,8 +171,12 @@ static char *put_access(char *p, const struct trace_record *record, const char *
         *why = "the name of its object is empty or too long";
         return NULL;
     }
-    if (!has_pages)
+    if (record->op == TRACE_OPEN && record->count == 0)
         return p;
+    if (record->op == TRACE_OPEN) {
+        *p++ = ' ';
+        return put_number(p, record->count);
+    }
     if (record->count == 0 || record->page > TRACE_PAGE_MAX ||
         record->count - 1 > TRACE_PAGE_MAX - record->page) {
         *why = "its pages are out of range";

@@ -43,8 +43,8 @@ what to run
   --swap SIZE              size of swap; none by default
   --swappiness N           0..200, wins over what the trace sets
   --kernel-charge C        kernel memory charged to memcgs: auto (default), 0, or a SIZE each
-  --readahead SIZE|auto    window of sequential readahead, 0 (default): none; auto: 128K where
-                           the trace holds the reads of programs (native format)
+  --readahead SIZE|auto    largest window of readahead, 0 (default): none; auto: what the trace
+                           says, else 128K where it holds reads of programs (native format)
   --stat-flush T|N|always  how often counters are brought up to date that the classic LRU
                            decides by: a time as 2s or 500ms, a number of accesses, always
   --shard I/N              only the runs whose number modulo N is I, from 0; join the --json

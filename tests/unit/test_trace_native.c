@@ -25,6 +25,21 @@ static void every_access_becomes_its_operation(void **state)
     helper_close(t);
 }
 
+static void open_may_tell_the_size(void **state)
+{
+    struct helper_trace *t = helper_read(HEADER "o /a f\no /a g 7 # pages\n"
+                                                "o /a h 4294967295\n",
+                                         NULL);
+    helper_expect_count(t, 3);
+    static const uint32_t counts[] = {0, 7, UINT32_MAX};
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(t->records[i].op, TRACE_OPEN);
+        assert_int_equal(t->records[i].page, 0);
+        assert_int_equal(t->records[i].count, counts[i]);
+    }
+    helper_close(t);
+}
+
 static void open_has_no_page_and_time_is_optional(void **state)
 {
     struct helper_trace *t = helper_read(HEADER "@1000000 o /a f\n@0 r /a f 0 4\nr /a f 4\n", NULL);
@@ -147,7 +162,7 @@ static void what_the_grammar_does_not_know_is_refused(void **state)
         {"r /a f 1 4294967297\n", "expected a count of pages"},
         {"r /a f 4503599627370495 2\n", "end above page 2^52 - 1"},
         {"r /a f 1 2 3\n", "expected the end of the line, found '3'"},
-        {"o /a f 1\n", "expected the end of the line"},
+        {"o /a f 1 2\n", "expected the end of the line"},
         {"@ r /a f 1\n", "expected a time in ns"},
         {"@18446744073709551615 r /a f 1\n", "expected a time in ns"},
         {"@5\n", "expected an operation"},
@@ -215,6 +230,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_access_becomes_its_operation),
+        cmocka_unit_test(open_may_tell_the_size),
         cmocka_unit_test(open_has_no_page_and_time_is_optional),
         cmocka_unit_test(names_get_dense_numbers_and_are_decoded),
         cmocka_unit_test(control_lines_carry_their_words),

@@ -66,9 +66,9 @@ static void make_access(struct trace_record *record)
     record->op = (enum trace_op)(TRACE_READ + below(8));
     record->count = record->op == TRACE_OPEN ? 0 : 1;
     record->page = record->op == TRACE_OPEN ? 0 : next_random() >> (12 + below(52));
-    if (record->op != TRACE_OPEN && below(3) == 0)
+    if (below(3) == 0)
         record->count = (uint32_t)(next_random() >> (32 + below(32))) | 1;
-    if (record->count && record->page > TRACE_PAGE_MAX - (record->count - 1))
+    if (record->op != TRACE_OPEN && record->page > TRACE_PAGE_MAX - (record->count - 1))
         record->page = TRACE_PAGE_MAX - (record->count - 1);
 }
 

@@ -230,6 +230,17 @@ static inline int take_pages(struct native_line *line, uint64_t *page, uint64_t 
     return line_end(line);
 }
 
+/* The pages of a file, if they stand there; 0 otherwise. */
+static int take_size(struct native_line *line, uint64_t *count)
+{
+    *count = 0;
+    if (at_end(line->p))
+        return 0;
+    if (!take_number(line, COUNT_MAX - 1, count) || *count == 0)
+        return expected(line, "the pages of the file, 1 to 2^32 - 1");
+    return line_end(line);
+}
+
 /* Puts the upper half of a record of 2^32 pages aside. */
 static void split_record(struct native_state *state, struct trace_record *record)
 {
@@ -251,14 +262,14 @@ static inline int take_access(struct native_line *line, enum trace_op op,
         rc = take_name(line, &reader->objects, &state->objects, &object);
     if (rc)
         return rc;
-    rc = op == TRACE_OPEN ? line_end(line) : take_pages(line, &page, &count);
+    rc = op == TRACE_OPEN ? take_size(line, &count) : take_pages(line, &page, &count);
     if (rc)
         return rc;
     struct trace_record *record = format_record(reader, batch, op);
     record->memcg = memcg;
     record->object = object;
     record->page = page;
-    record->count = op == TRACE_OPEN ? 0 : (uint32_t)count;
+    record->count = (uint32_t)count;
     record->time_ns = line->time_ns;
     if (MGLRU_UNLIKELY(count == COUNT_MAX))
         split_record(state, record);
