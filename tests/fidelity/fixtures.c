@@ -155,7 +155,7 @@ static json_object *cut_real_run(json_object *event)
 {
     static const char *const names[] = {"ev", "label", "max_kb", "lru", "ns", NULL};
     static const char *const stat[] = {"kernel", NULL};
-    static const char *const trace[] = {"A_data", NULL};
+    static const char *const trace[] = {"A_data", "demand_miss_events", NULL};
     json_object *out = pick(event, names);
     json_object_object_add(out, "stat", pick(json_path(event, "stat", NULL), stat));
     json_object_object_add(out, "trace", pick(json_path(event, "trace", NULL), trace));
@@ -170,7 +170,7 @@ static json_object *cut_real_run(json_object *event)
 int fixture_write_boot(struct json_object *boot, const struct real_stream *limited,
                        uint64_t limited_kb, const char *path)
 {
-    static const char *const names[] = {"format", "workload", "kernel", "ra_kb", NULL};
+    static const char *const names[] = {"format", "workload", "kernel", "ra_kb", "folios", NULL};
     json_object *root = pick(boot, names);
     json_object *list = json_object_new_array();
     json_object *events = json_path(boot, "events", NULL);

@@ -14,7 +14,7 @@
 int fixture_write(const struct oracle_file *file, const char *path);
 
 /*
- * Writes @prefix.json of a boot with readahead off. @limited: the reads of the run with a limit of
+ * Writes the JSON of a boot at @path. @limited: the reads of the run with a limit of
  * @limited_kb, for its miss vector; NULL: there is none. MGLRU_EIO, MGLRU_ENOMEM.
  */
 int fixture_write_boot(struct json_object *boot, const struct real_stream *limited,

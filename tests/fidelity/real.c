@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/check.h"
 #include "trace/input.h"
 
@@ -181,10 +182,20 @@ static bool event_read(struct loader *loader, const struct event *event)
     return true;
 }
 
+void real_folios_add(struct real_folios *folios, uint64_t inode, uint64_t first, uint64_t pages)
+{
+    folios->count++;
+    folios->hash = bits_mix64(folios->hash ^ inode);
+    folios->hash = bits_mix64(folios->hash ^ first);
+    folios->hash = bits_mix64(folios->hash ^ pages);
+}
+
 static bool event_add(struct loader *loader, const struct event *event)
 {
     struct real_stream *out = loader->out;
     if (!event->data) {
+        if (event->last >= out->blocks)
+            out->blocks = event->last + 1;
         struct real_read read = {.time_us = event->time_us,
                                  .metadata = true,
                                  .first = event->first,
@@ -196,6 +207,7 @@ static bool event_add(struct loader *loader, const struct event *event)
     if (!index)
         return true;
     const struct real_file *file = &out->files[index - 1];
+    real_folios_add(&out->folios, event->inode, event->first, event->last - event->first + 1);
     for (uint64_t page = event->first; page <= event->last && page < file->pages; page++)
         loader->added[file->offset + page] = 1;
     return true;
@@ -268,60 +280,83 @@ int real_load(const char *path, struct real_stream *out, struct trace_error *err
     return code;
 }
 
-static int record_take(struct real_stream *out, const struct trace_record *record, bool *opened)
+/* What is known of the objects of a native trace; their numbers are those of the files. */
+struct native {
+    struct real_stream *out;
+    struct trace_reader *reader;
+    bool *opened;
+};
+
+static int native_open(struct native *native, const struct trace_record *record)
 {
-    if (record->object >= INODES_MAX)
-        return MGLRU_EINVAL;
-    if (record->op == TRACE_OPEN) {
-        opened[record->object] = true;
-        return 0;
-    }
-    if (record->op != TRACE_READ)
-        return MGLRU_EINVAL;
+    native->opened[record->object] = true;
+    native->out->files[record->object].pages = record->count;
+    return 0;
+}
+
+static int native_read(struct native *native, const struct trace_record *record)
+{
+    struct real_stream *out = native->out;
+    const char *name = trace_reader_object_name(native->reader, record->object);
+    struct real_file *file = &out->files[record->object];
     struct real_read read = {.time_us =
                                  record->time_ns == TRACE_NO_TIME ? 0 : record->time_ns / 1000,
                              .file = record->object,
                              .first = record->page,
                              .count = record->count,
-                             .reopened = opened[record->object]};
+                             .reopened = native->opened[record->object],
+                             .metadata = name[0] == REAL_METADATA};
     if (out->count && read.time_us < out->reads[out->count - 1].time_us)
         read.time_us = out->reads[out->count - 1].time_us;
-    opened[record->object] = false;
+    if (read.metadata) {
+        read.first = strtoull(name + 1, NULL, 10);
+        file->pages = 0; /* no data */
+        out->metadata = true;
+        out->blocks = read.first >= out->blocks ? read.first + 1 : out->blocks;
+        return stream_add(out, &read) ? 0 : MGLRU_ENOMEM;
+    }
+    native->opened[record->object] = false;
     out->accesses += read.count;
-    if (record->object >= out->files_count)
-        out->files_count = record->object + 1;
-    struct real_file *file = &out->files[record->object];
-    file->inode = record->object;
+    file->inode = strtoull(name, NULL, 10);
     if (file->pages < record->page + record->count)
         file->pages = record->page + record->count;
     return stream_add(out, &read) ? 0 : MGLRU_ENOMEM;
 }
 
+static int native_take(struct native *native, const struct trace_record *record)
+{
+    if (record->object >= INODES_MAX || (record->op != TRACE_OPEN && record->op != TRACE_READ))
+        return MGLRU_EINVAL;
+    if (record->object >= native->out->files_count)
+        native->out->files_count = record->object + 1;
+    return record->op == TRACE_OPEN ? native_open(native, record) : native_read(native, record);
+}
+
 int real_load_native(const char *path, struct real_stream *out, struct trace_error *error)
 {
     *out = (struct real_stream){.files = calloc(INODES_MAX, sizeof(struct real_file))};
-    bool *opened = calloc(INODES_MAX, sizeof(*opened));
+    struct native native = {.out = out, .opened = calloc(INODES_MAX, sizeof(bool))};
     const struct trace_open_options options = {.format = "native"};
-    struct trace_reader *reader = NULL;
     static struct trace_record records[1024];
     size_t count = 0;
-    int code =
-        out->files && opened ? trace_reader_open(path, &options, &reader, error) : MGLRU_ENOMEM;
+    int code = out->files && native.opened
+                   ? trace_reader_open(path, &options, &native.reader, error)
+                   : MGLRU_ENOMEM;
     while (!code) {
-        code = trace_reader_next(reader, records, MGLRU_ARRAY_LEN(records), &count, error);
+        code = trace_reader_next(native.reader, records, MGLRU_ARRAY_LEN(records), &count, error);
         if (code || count == 0)
             break;
         for (size_t i = 0; i < count && !code; i++)
-            code = record_take(out, &records[i], opened);
+            code = native_take(&native, &records[i]);
     }
     uint64_t offset = 0;
     for (size_t i = 0; i < out->files_count; i++) {
         out->files[i].offset = offset;
         offset += out->files[i].pages;
     }
-    if (reader)
-        trace_reader_close(reader);
-    free(opened);
+    if (native.reader)
+        trace_reader_close(native.reader);
+    free(native.opened);
     if (code)
         real_free(out);
     return code;
@@ -353,26 +388,34 @@ uint32_t *real_pages(const struct real_stream *stream, uint64_t *page_count)
     return pages;
 }
 
+/* One read, and the opening before it. */
+static void emit_read(FILE *out, const struct real_stream *stream, const struct real_read *read)
+{
+    if (read->metadata) {
+        for (uint32_t i = 0; i < read->count; i++)
+            fprintf(out, "o /r %c%" PRIu64 " 1\nr /r %c%" PRIu64 " 0\n", REAL_METADATA,
+                    read->first + i, REAL_METADATA, read->first + i);
+        return;
+    }
+    const struct real_file *file = &stream->files[read->file];
+    if (read->reopened)
+        fprintf(out, "o /r %" PRIu64 " %" PRIu64 "\n", file->inode, file->pages);
+    fprintf(out, "r /r %" PRIu64 " %" PRIu64, file->inode, read->first);
+    if (read->count > 1)
+        fprintf(out, " %" PRIu32, read->count);
+    fputc('\n', out);
+}
+
 int real_emit(const struct real_stream *stream, const char *path)
 {
     FILE *out = fopen(path, "w");
     if (!out)
         return MGLRU_EIO;
     fputs("#mglru-trace 1 page_size=4096\n", out);
-    uint64_t number = 0;
     for (size_t i = 0; i < stream->count; i++) {
-        const struct real_read *read = &stream->reads[i];
-        if (read->metadata)
-            continue;
-        if (number++ % EMIT_TIME_EVERY == 0)
-            fprintf(out, "@%" PRIu64 " ", read->time_us * 1000);
-        uint64_t inode = stream->files[read->file].inode;
-        if (read->reopened)
-            fprintf(out, "o /r %" PRIu64 "\n", inode);
-        fprintf(out, "r /r %" PRIu64 " %" PRIu64, inode, read->first);
-        if (read->count > 1)
-            fprintf(out, " %" PRIu32, read->count);
-        fputc('\n', out);
+        if (i % EMIT_TIME_EVERY == 0)
+            fprintf(out, "@%" PRIu64 " ", stream->reads[i].time_us * 1000);
+        emit_read(out, stream, &stream->reads[i]);
     }
     bool written = !ferror(out);
     written = fclose(out) == 0 && written;

@@ -14,14 +14,16 @@
 #include "table.h"
 #include "trace/reader.h"
 
-/* One read() call, or a page of file system metadata that the kernel read for the program. */
+/* One read() call, or a page of file system metadata that the kernel read for the program. In a
+ * native trace such a page is a file of its own, named by REAL_METADATA and its number. */
+#define REAL_METADATA 'b'
 struct real_read {
     uint64_t time_us;
     uint32_t file;  /* index into files */
     uint32_t count; /* pages */
     uint64_t first; /* page */
     bool reopened;  /* the program opened the file again since its last read of it */
-    bool metadata;  /* not a read of the program: the file is the block device */
+    bool metadata;  /* not a read of the program: first is the block of the device */
 };
 
 struct real_file {
@@ -30,15 +32,25 @@ struct real_file {
     uint64_t offset; /* of its first page among the pages of all files */
 };
 
+/* Folios that came into the cache, one after the other: how many, and a hash of all of them. */
+struct real_folios {
+    uint64_t count;
+    uint64_t hash;
+};
+
+void real_folios_add(struct real_folios *folios, uint64_t inode, uint64_t first, uint64_t pages);
+
 struct real_stream {
     struct real_read *reads;
     size_t count;
     size_t capacity;
     struct real_file *files;
     size_t files_count;
-    uint64_t accesses; /* pages of data reads */
-    bool metadata;     /* there are metadata reads */
-    uint8_t *misses;   /* one bit a page of data reads: added to the cache just before; a limited
+    uint64_t accesses;         /* pages of data reads */
+    bool metadata;             /* there are metadata reads */
+    uint64_t blocks;           /* above the highest of them */
+    struct real_folios folios; /* of data, that the kernel added; kernel traces only */
+    uint8_t *misses; /* one bit a page of data reads: added to the cache just before; a limited
                           run's trace only */
 };
 
@@ -55,7 +67,7 @@ void real_free(struct real_stream *stream);
 /* Page of each access, as an index into all pages of all files; NULL: no memory. */
 uint32_t *real_pages(const struct real_stream *stream, uint64_t *page_count);
 
-/* Writes the stream as a native trace of memcg /r, metadata reads left out. */
+/* Writes the stream as a native trace of memcg /r. */
 int real_emit(const struct real_stream *stream, const char *path);
 
 struct real_options {
@@ -73,9 +85,10 @@ struct real_options {
 };
 
 struct real_result {
-    uint64_t misses;     /* of data reads */
-    uint64_t pages_read; /* data */
-    uint8_t *bits;       /* one bit a page of data reads */
+    uint64_t misses;           /* of data reads */
+    uint64_t pages_read;       /* data */
+    struct real_folios folios; /* data */
+    uint8_t *bits;             /* one bit a page of data reads */
     bool oom;
     char *stat;
     char *lru_gen;
@@ -92,8 +105,8 @@ void real_result_free(struct real_result *result);
 int real_compare(const char *dir, const char *name, struct compare *compare);
 
 /*
- * Writes fixtures of the boots with readahead off into the folder @out: a JSON each, and
- * reads.trace to be compressed to reads.trace.zst. As real_compare.
+ * Writes fixtures of the boots into the folder @out: a JSON each, and reads.trace to be compressed
+ * to reads.trace.zst. As real_compare.
  */
 int real_write_fixtures(const char *dir, const char *name, const char *out,
                         struct compare *compare);

@@ -22,12 +22,10 @@
 #define MEMCG_PATH "/r"
 #define REPEATS_MAX 8
 #define RUNS_MAX 32
+#define FILE_NAME 'f' /* a data file's name begins so, its inode follows */
 
 /* memory.max of the run whose trace was kept, label m40. */
 #define LIMITED_KB 40960
-
-/* Pages of the block device that file system metadata is read through; no figure depends on it. */
-#define DEVICE_PAGES 0
 
 struct runner {
     const struct real_stream *stream;
@@ -35,27 +33,35 @@ struct runner {
     struct real_result *result;
     struct mglru_cache *cache;
     struct mglru_memcg *memcg;
-    struct mglru_file **files; /* by index; the last is the block device */
+    struct mglru_file **files;  /* by index */
+    struct mglru_file **blocks; /* metadata, a file for each page: no readahead goes over it */
     uint64_t next_bit;
 };
 
-static int file_get(struct runner *runner, const struct real_read *read, struct mglru_file **out)
+static int file_open(struct runner *runner, char kind, uint64_t number, uint64_t pages,
+                     struct mglru_file **out)
 {
-    size_t index = read->metadata ? runner->stream->files_count : read->file;
-    *out = runner->files[index];
     if (*out)
         return 0;
-    char name[32] = "device";
-    uint64_t pages = DEVICE_PAGES;
-    if (!read->metadata) {
-        snprintf(name, sizeof(name), "%" PRIu64, runner->stream->files[index].inode);
-        pages = runner->stream->files[index].pages;
-    }
+    char name[32];
+    snprintf(name, sizeof(name), "%c%" PRIu64, kind, number);
     struct mglru_mapping *mapping = NULL;
     int code = mglru_mapping_create(runner->cache, name, MGLRU_FILE, pages, &mapping);
-    if (!code)
-        code = mglru_file_open(mapping, runner->memcg, out);
-    runner->files[index] = *out;
+    return code ? code : mglru_file_open(mapping, runner->memcg, out);
+}
+
+/* Metadata: each page by itself. */
+static int blocks_play(struct runner *runner, const struct real_read *read)
+{
+    int code = 0;
+    for (uint32_t i = 0; i < read->count && !code; i++) {
+        struct mglru_file **file = &runner->blocks[read->first + i];
+        code = file_open(runner, REAL_METADATA, read->first + i, 1, file);
+        struct mglru_access access = {.file = *file, .count = 1, .kind = MGLRU_READ};
+        size_t done = 0;
+        if (!code)
+            code = mglru_cache_access(runner->cache, &access, 1, NULL, &done);
+    }
     return code;
 }
 
@@ -67,19 +73,31 @@ static int read_play(struct runner *runner, const struct real_read *read)
     double since_ns = (double)read->time_us * 1000.0 * options->pace;
     mglru_cache_set_time(runner->cache,
                          options->start_ns + options->schedule->offset_ns + (uint64_t)since_ns);
-    struct mglru_file *file = NULL;
-    int code = file_get(runner, read, &file);
+    if (read->metadata)
+        return blocks_play(runner, read);
+    const struct real_file *known = &runner->stream->files[read->file];
+    struct mglru_file **file = &runner->files[read->file];
+    int code = file_open(runner, FILE_NAME, known->inode, known->pages, file);
     if (code)
         return code;
     if (read->reopened)
-        mglru_file_reopen(file);
+        mglru_file_reopen(*file);
     struct mglru_access access = {
-        .file = file, .index = read->first, .count = read->count, .kind = MGLRU_READ};
+        .file = *file, .index = read->first, .count = read->count, .kind = MGLRU_READ};
     struct mglru_miss_log log = {.bits = runner->result->bits, .next = runner->next_bit};
     size_t done = 0;
-    code = mglru_cache_access(runner->cache, &access, 1, read->metadata ? NULL : &log, &done);
+    code = mglru_cache_access(runner->cache, &access, 1, &log, &done);
     runner->next_bit = log.next;
     return code;
+}
+
+/* Folios of data, in the order in which they come. */
+static void note_folio(void *context, const struct mglru_event *event)
+{
+    struct real_result *result = context;
+    const char *name = event->mapping ? mglru_mapping_name(event->mapping) : "";
+    if (event->kind == MGLRU_EVENT_READ && name[0] == FILE_NAME)
+        real_folios_add(&result->folios, strtoull(name + 1, NULL, 10), event->index, event->pages);
 }
 
 static int runner_set_up(struct runner *runner)
@@ -94,10 +112,13 @@ static int runner_set_up(struct runner *runner)
         .kernel_charge_bytes = options->kernel_charge_bytes,
         .stat_flush = options->schedule->kind,
         .stat_flush_period = options->schedule->period,
+        .on_event = note_folio,
+        .on_event_context = runner->result,
     };
+    runner->blocks = calloc(runner->stream->blocks + 1, sizeof(*runner->blocks));
     runner->files = calloc(runner->stream->files_count + 1, sizeof(*runner->files));
     runner->result->bits = calloc(runner->stream->accesses / 8 + 1, 1);
-    if (!runner->files || !runner->result->bits)
+    if (!runner->files || !runner->blocks || !runner->result->bits)
         return MGLRU_ENOMEM;
     int code = mglru_cache_create(&cache, &runner->cache);
     if (!code)
@@ -141,6 +162,7 @@ int real_run(const struct real_stream *stream, const struct real_options *option
         runner_count(&runner);
     mglru_cache_destroy(runner.cache);
     free(runner.files);
+    free(runner.blocks);
     return code;
 }
 
@@ -176,6 +198,7 @@ struct real_boot {
     struct real_stream stream;  /* of the unlimited run */
     struct real_stream limited; /* of a run with a limit; empty: there is no trace of one */
     uint64_t limited_kb;
+    struct real_folios folios; /* that the kernel added without a limit; count 0: unknown */
 };
 
 /* Seconds of the guest's clock at the first event: "oldest event ts:     5.970099". */
@@ -252,19 +275,25 @@ static struct bound real_bound(const struct real_boot *boot, const struct real_g
     return (struct bound){.kind = BOUND_PERCENT, .percent = 10};
 }
 
-/* How a run of the library is set up, and whether the bound applies to it. */
+/* How a run of the library is set up. */
 struct variant {
     const char *note;
     enum mglru_kernel_charge charge;
     bool metadata;
-    bool judged;
 };
 
 static const struct variant variants[] = {
-    {"kernel charge: recorded", MGLRU_KERNEL_CHARGE_FIXED, false, true},
-    {"kernel charge: recorded; metadata too", MGLRU_KERNEL_CHARGE_FIXED, true, false},
-    {"kernel charge: auto", MGLRU_KERNEL_CHARGE_AUTO, false, false},
+    {"kernel charge: recorded; metadata too", MGLRU_KERNEL_CHARGE_FIXED, true},
+    {"kernel charge: recorded", MGLRU_KERNEL_CHARGE_FIXED, false},
+    {"kernel charge: auto", MGLRU_KERNEL_CHARGE_AUTO, false},
 };
+
+/* The bound applies to what plays all that the recording knows. */
+static bool is_judged(const struct real_boot *boot, const struct variant *variant)
+{
+    return variant->charge == MGLRU_KERNEL_CHARGE_FIXED &&
+           variant->metadata == boot->stream.metadata;
+}
 
 static void row_fill(struct row *row, const struct real_boot *boot, struct real_group *group,
                      const struct variant *variant)
@@ -283,7 +312,7 @@ static void row_fill(struct row *row, const struct real_boot *boot, struct real_
     row->theirs = n % 2 ? group->added[n / 2] : (group->added[n / 2 - 1] + group->added[n / 2]) / 2;
     row->least = group->added[0];
     row->most = group->added[n - 1];
-    if (variant->judged)
+    if (is_judged(boot, variant))
         row->bound = real_bound(boot, group);
 }
 
@@ -315,6 +344,60 @@ static void row_differing(struct row *row, const struct real_stream *limited,
         row->differing += (limited->misses[i / 8] ^ result->bits[i / 8]) >> (i % 8) & 1;
 }
 
+/* A row about a boot besides those of its groups: @theirs against @ours, without a bound. */
+static struct row row_beside(const struct real_boot *boot, const char *mode, uint64_t theirs,
+                             uint64_t ours)
+{
+    struct row row = {.theirs = theirs,
+                      .least = theirs,
+                      .most = theirs,
+                      .ours = ours,
+                      .low = ours,
+                      .high = ours,
+                      .verdict = VERDICT_STUDY};
+    snprintf(row.kernel, sizeof(row.kernel), "%s", boot->kernel);
+    snprintf(row.name, sizeof(row.name), "real/%s", boot->workload);
+    snprintf(row.mode, sizeof(row.mode), "%s", mode);
+    return row;
+}
+
+/* Every folio that readahead brings, in order, where nothing is evicted: all must agree. */
+static int folios_compare(const struct real_boot *boot, const struct real_result *result,
+                          struct compare *compare)
+{
+    const struct real_folios *theirs = &boot->folios, *ours = &result->folios;
+    struct row row = row_beside(boot, "mglru", theirs->count, ours->count);
+    bool same = theirs->count == ours->count && theirs->hash == ours->hash;
+    snprintf(row.what, sizeof(row.what), "ra %" PRIu64 ", folios", boot->readahead_kb);
+    snprintf(row.note, sizeof(row.note), "%s", same ? "each and in order" : "not the same ones");
+    row.exact = true;
+    row.verdict = same ? VERDICT_INSIDE : VERDICT_OUTSIDE;
+    return compare_add(compare, &row);
+}
+
+/* Reads that had to wait, with readahead; the kernel's of the first repeat. */
+static int waits_compare(const struct real_boot *boot, const struct real_group *group,
+                         const struct real_result *result, struct compare *compare)
+{
+    json_object *trace = json_path(group->run, "trace", NULL);
+    struct row row = row_beside(boot, group->classic ? "classic" : "mglru",
+                                json_number(trace, "demand_miss_events"), result->misses);
+    snprintf(row.what, sizeof(row.what), "%" PRIu64 "M, ra %" PRIu64 ", waits",
+             group->max_kb / 1024, boot->readahead_kb);
+    snprintf(row.note, sizeof(row.note), "reads that found nothing; first repeat");
+    return compare_add(compare, &row);
+}
+
+static int beside_compare(const struct real_boot *boot, const struct real_group *group,
+                          const struct real_result *result, struct compare *compare)
+{
+    if (!boot->readahead_kb)
+        return 0;
+    if (group->max_kb)
+        return waits_compare(boot, group, result, compare);
+    return boot->folios.count ? folios_compare(boot, result, compare) : 0;
+}
+
 static int group_run(const struct real_boot *boot, struct real_group *group,
                      const struct variant *variant, struct compare *compare, struct row *row)
 {
@@ -344,6 +427,8 @@ static int group_run(const struct real_boot *boot, struct real_group *group,
                                : VERDICT_OUTSIDE;
         if (compare->verbose)
             verbose_run(compare->verbose, row, group, &result);
+        if (is_judged(boot, variant))
+            code = beside_compare(boot, group, &result, compare);
     }
     real_result_free(&result);
     return code;
@@ -366,6 +451,17 @@ static int boot_compare(struct real_boot *boot, struct compare *compare)
         }
     }
     return code;
+}
+
+/* A fixture says what came of its boot's own trace. */
+static void boot_folios(struct real_boot *boot)
+{
+    json_object *folios = json_path(boot->root, "folios", NULL);
+    boot->folios = boot->stream.folios;
+    if (!folios)
+        return;
+    boot->folios.count = json_number(folios, "count");
+    boot->folios.hash = strtoull(json_text(folios, "hash"), NULL, 16);
 }
 
 /* The reads of a boot: its own unlimited trace, or the native one of a fixture. */
@@ -421,6 +517,7 @@ static int boot_open(struct real_boot *boot, const char *folder, const char *nam
     int code = boot_streams(boot, folder, name, error);
     if (code)
         return code;
+    boot_folios(boot);
     code = boot_vector(boot);
     if (code)
         snprintf(error->text, sizeof(error->text), "%.400s: a miss vector that cannot be read",
@@ -448,9 +545,13 @@ struct boots {
 static int boot_write(const struct real_boot *boot, const char *out, const char *name)
 {
     char path[PATH_BYTES];
-    if (boot->readahead_kb)
-        return 0;
     snprintf(path, sizeof(path), "%s/%s.json", out, name);
+    json_object *folios = json_object_new_object();
+    char hash[24];
+    snprintf(hash, sizeof(hash), "%" PRIx64, boot->folios.hash);
+    json_object_object_add(folios, "count", json_object_new_uint64(boot->folios.count));
+    json_object_object_add(folios, "hash", json_object_new_string(hash));
+    json_object_object_add(boot->root, "folios", folios);
     int code = fixture_write_boot(boot->root, boot->limited_kb ? &boot->limited : NULL,
                                   boot->limited_kb, path);
     snprintf(path, sizeof(path), "%s/reads.trace", out);
@@ -479,7 +580,7 @@ static int boot_visit(const struct boots *boots, const char *name)
     return code;
 }
 
-/* The recorded boots of a workload; a fixture has those with readahead off. */
+/* The recorded boots of a workload. */
 static int boots_visit(const struct boots *boots)
 {
     static const char *const names[] = {"k612_ra0", "k73_ra0", "k612_ra128", "k73_ra128"};
