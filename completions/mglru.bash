@@ -11,7 +11,7 @@ _mglru_replay_options='--memory --policy --model --aging --swap --swappiness --k
     --readahead --stat-flush --shard --format --columns --write-native --every --explain --json
     --csv --plot --miss-bits --quiet --no-progress --help'
 
-_mglru_bench_options='--jobs --size --runs --slices --slice --rival --json --quiet --no-progress
+_mglru_bench_options='--jobs --size --runs --slices --slice --layout --cpus --rival --json --quiet --no-progress
     --help'
 
 _mglru_plan_options='--target --device-latency --warmup --model --policy --readahead --swap --sample

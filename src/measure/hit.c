@@ -292,6 +292,9 @@ int measure_hit(const struct measure_options *options, struct measure_result *re
 void measure_free(struct measure_result *result)
 {
     free(result->rows);
+    for (size_t i = 0; i < result->text_count; i++)
+        free(result->texts[i]);
+    free(result->texts);
     rivals_unload(result->rival);
     *result = (struct measure_result){0};
 }

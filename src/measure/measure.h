@@ -11,6 +11,8 @@
 #include <stdint.h>
 
 #define MEASURE_JOBS_MAX 8
+#define MEASURE_CPUS_MAX 16
+#define MEASURE_LAYOUTS_MAX 3
 #define MEASURE_ERROR_BYTES 512
 
 struct measure_options {
@@ -22,11 +24,18 @@ struct measure_options {
     uint64_t size_bytes; /* hit: all pages; refault: all files; replay: memory of the run */
     const char *rival;   /* hit: a shared object of subjects (subject.h); NULL: none */
     const char *trace;   /* replay */
+    /* Layouts of the hot structs that are compared, and numbers of CPUs for which misses are
+     * predicted. */
+    const char *layouts[MEASURE_LAYOUTS_MAX];
+    size_t layout_count;
+    unsigned cpus[MEASURE_CPUS_MAX];
+    size_t cpu_count;
     void (*progress)(void *context, unsigned done, unsigned total);
     void *context;
 };
 
-/* A figure: median, least and greatest of the runs. Strings are static or the result's. */
+/* A figure: median, least and greatest of the runs; or what the coherence model predicts for so
+ * many CPUs. Strings are static or the result's. */
 struct measure_row {
     const char *test; /* "case" of the JSON */
     const char *variant;
@@ -38,6 +47,7 @@ struct measure_row {
     double min;
     double max;
     unsigned runs;
+    bool predicted;
 };
 
 struct measure_result {
@@ -45,7 +55,9 @@ struct measure_result {
     char machine[256];
     struct measure_row *rows;
     size_t count;
-    void *rival; /* keeps the strings of a shared object; measure_free lets go of it */
+    void *rival;  /* keeps the strings of a shared object; measure_free lets go of it */
+    char **texts; /* strings of rows */
+    size_t text_count;
     char error[MEASURE_ERROR_BYTES]; /* one line; empty when there was no error */
 };
 
@@ -57,6 +69,10 @@ struct measure_result {
 int measure_hit(const struct measure_options *options, struct measure_result *result);
 int measure_refault(const struct measure_options *options, struct measure_result *result);
 int measure_replay(const struct measure_options *options, struct measure_result *result);
+/* The work of result->bench (measure/work.h) in options->layouts. MGLRU_ENOTSUP: this build has
+ * none of them. */
+int measure_fault(const struct measure_options *options, struct measure_result *result);
+int measure_fallocate(const struct measure_options *options, struct measure_result *result);
 void measure_free(struct measure_result *result);
 
 #endif

@@ -2,6 +2,7 @@
 /* Rows of results, and the line that describes the machine. */
 #include "measure/rows.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,6 +67,35 @@ bool rows_add(struct measure_result *result, const struct row_name *name, double
                                                  .max = values[count - 1],
                                                  .runs = count};
     return true;
+}
+
+bool rows_add_predicted(struct measure_result *result, const struct row_name *name, unsigned cpus,
+                        double value)
+{
+    if (!rows_add(result, name, &value, 1))
+        return false;
+    result->rows[result->count - 1].cpus = cpus;
+    result->rows[result->count - 1].predicted = true;
+    return true;
+}
+
+const char *rows_text(struct measure_result *result, const char *format, ...)
+{
+    char **texts = realloc(result->texts, (result->text_count + 1) * sizeof(*texts));
+    char *text = NULL;
+    va_list arguments;
+    va_start(arguments, format);
+    if (texts) {
+        result->texts = texts;
+        if (vasprintf(&text, format, arguments) < 0)
+            text = NULL;
+        texts[result->text_count] = text;
+        result->text_count += text != NULL;
+    }
+    va_end(arguments);
+    if (!text)
+        rows_fail(result, MGLRU_ENOMEM, "rows");
+    return text;
 }
 
 bool rows_add_sums(struct measure_result *result, const struct row_name *name,

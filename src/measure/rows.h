@@ -20,6 +20,12 @@ void rows_begin(struct measure_result *result, const char *bench);
 /* Adds the row of @count values, which it sorts. False: no memory, error is set. */
 bool rows_add(struct measure_result *result, const struct row_name *name, double *values,
               unsigned count);
+/* The row of a prediction for @cpus CPUs: one value. False: as above. */
+bool rows_add_predicted(struct measure_result *result, const struct row_name *name, unsigned cpus,
+                        double value);
+/* A string that lives as long as the result; NULL: no memory, error is set. */
+const char *rows_text(struct measure_result *result, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 /* The same of one value a run, got from the sums of a lane. */
 bool rows_add_sums(struct measure_result *result, const struct row_name *name,
                    const struct slice_lane *lane, unsigned runs,

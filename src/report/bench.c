@@ -58,7 +58,7 @@ static void row_json(struct report_json_stream *json, const struct measure_row *
     report_json_number(json, "min", row->min);
     report_json_number(json, "max", row->max);
     report_json_count(json, "runs", row->runs);
-    report_json_bool(json, "predicted", false);
+    report_json_bool(json, "predicted", row->predicted);
     report_json_end(json);
 }
 

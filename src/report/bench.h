@@ -8,8 +8,8 @@
 
 /* The machine, then one line a row. Write errors stay in the output. */
 void report_bench(struct report_out *out, const struct measure_result *result);
-/* {"bench","version","machine","rows":[...]}; every row has "predicted": false, since a clock
- * measured it. */
+/* {"bench","version","machine","rows":[...]}; rows with "predicted": true are of the coherence
+ * model for "cpus" CPUs, the others of a clock. */
 void report_bench_json(struct report_out *out, const struct measure_result *result);
 
 #endif

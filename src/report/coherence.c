@@ -22,12 +22,12 @@ static const char *verdict_text(enum coherence_verdict verdict)
     return texts[verdict];
 }
 
-static double per_op(uint64_t count, const struct report_prediction *prediction)
+static double per_op(uint64_t count, const struct coherence_prediction *prediction)
 {
     return prediction->operations == 0 ? 0 : (double)count / (double)prediction->operations;
 }
 
-static void print_pair(struct report_out *out, const struct report_prediction *prediction,
+static void print_pair(struct report_out *out, const struct coherence_prediction *prediction,
                        const struct coherence_pair *pair)
 {
     if (pair->subject[0] == '\0')
@@ -40,7 +40,7 @@ static void print_pair(struct report_out *out, const struct report_prediction *p
                   pair->both_write ? "written" : "read", pair->reader, pair->writer);
 }
 
-static void print_pairs(struct report_out *out, const struct report_prediction *prediction,
+static void print_pairs(struct report_out *out, const struct coherence_prediction *prediction,
                         const char *operation)
 {
     size_t shown = 0;
@@ -71,7 +71,7 @@ void report_forecast(struct report_out *out, const struct report_forecast *forec
                   forecast->latency_ns[0], forecast->latency_ns[1]);
     report_printf(out, "  CPUs  misses per %-9s  first touches  slowdown\n", operation);
     for (size_t i = 0; i < forecast->prediction_count; i++) {
-        const struct report_prediction *one = &forecast->predictions[i];
+        const struct coherence_prediction *one = &forecast->predictions[i];
         report_printf(out, "%6" PRIu32 "  %20.4f  %13.4f  %.2f to %.2f times%s\n", one->cpus,
                       one->misses_per_op, one->cold_per_op, one->slowdown[0], one->slowdown[1],
                       one->cut ? " *" : "");
@@ -83,7 +83,8 @@ void report_forecast(struct report_out *out, const struct report_forecast *forec
         print_pairs(out, &forecast->predictions[forecast->prediction_count - 1], operation);
 }
 
-static void pair_json(struct report_json_stream *json, const struct report_prediction *prediction,
+static void pair_json(struct report_json_stream *json,
+                      const struct coherence_prediction *prediction,
                       const struct coherence_pair *pair)
 {
     report_json_object(json, NULL);
@@ -97,7 +98,7 @@ static void pair_json(struct report_json_stream *json, const struct report_predi
     report_json_end(json);
 }
 
-static void prediction_json(struct report_json_stream *json, const struct report_prediction *one)
+static void prediction_json(struct report_json_stream *json, const struct coherence_prediction *one)
 {
     report_json_object(json, NULL);
     report_json_count(json, "n", one->cpus);

@@ -6,25 +6,14 @@
 #ifndef REPORT_COHERENCE_H
 #define REPORT_COHERENCE_H
 
-#include "coherence/blame.h"
+#include "coherence/predict.h"
 #include "coherence/uses.h"
 #include "report/json_stream.h"
 #include "report/out.h"
 
-/* One number of CPUs. */
-struct report_prediction {
-    uint32_t cpus;
-    double misses_per_op; /* that another CPU caused; the most over orders and latencies */
-    double cold_per_op;
-    double slowdown[2];  /* at the least and the largest latency */
-    uint64_t operations; /* of the run whose pairs are shown */
-    bool cut;            /* the run ended before the log did */
-    struct coherence_blame blame;
-};
-
 struct report_forecast {
     const char *log;
-    const struct report_prediction *predictions;
+    const struct coherence_prediction *predictions;
     size_t prediction_count;
     uint64_t accesses; /* in the log */
     uint64_t lost;

@@ -92,6 +92,23 @@ static inline void check_order(const void *lock, uint8_t rank, bool equal_ok)
 {
 }
 
+#ifdef MGLRU_RECORD_LOCKS
+
+/* Builds whose accesses are recorded (variant/) define it. */
+void lock_recorded(const void *lock, bool taken);
+
+static inline void note_acquired(const void *lock, uint8_t rank)
+{
+    lock_recorded(lock, true);
+}
+
+static inline void note_released(const void *lock, uint8_t rank)
+{
+    lock_recorded(lock, false);
+}
+
+#else
+
 static inline void note_acquired(const void *lock, uint8_t rank)
 {
 }
@@ -99,6 +116,8 @@ static inline void note_acquired(const void *lock, uint8_t rank)
 static inline void note_released(const void *lock, uint8_t rank)
 {
 }
+
+#endif
 
 #endif
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Registration of threads with liburcu at their first read section; undone when they end. */
+/* Registration of threads with liburcu at their first read section; undone when they end. A thread
+ * that the program, or another copy of this library, has registered already stays theirs. */
 #include "sync/rcu.h"
 
 #include "base/list.h"
@@ -18,8 +19,10 @@ static void rcu_unregister_self(void *unused)
 void rcu_register_self(void)
 {
     MGLRU_ASSERT(!rcu_thread_known);
-    urcu_memb_register_thread();
     rcu_thread_known = true;
+    if (URCU_TLS(urcu_memb_reader).registered)
+        return;
+    urcu_memb_register_thread();
     /* Without the hook the thread would stay registered and stall writers after its end. */
     MGLRU_CHECK(os_thread_at_exit(rcu_unregister_self, NULL) == MGLRU_OK);
 }

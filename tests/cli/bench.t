@@ -45,10 +45,10 @@ $ mglru bench replay keys --runs 2 --size 1M --json - | grep -c '"case": "trace"
 8
 # Refused command lines.
 $ mglru bench
-2| mglru bench: no benchmark was named: hit, refault or replay
+2| mglru bench: no benchmark was named: hit, refault, fault, fallocate or replay
 [2]
 $ mglru bench hot
-2| mglru bench: no benchmark is named 'hot': hit, refault or replay
+2| mglru bench: no benchmark is named 'hot': hit, refault, fault, fallocate or replay
 [2]
 $ mglru bench hit --jobs 0
 2| mglru bench: --jobs 0: expected a number from 1 to 64
@@ -80,4 +80,13 @@ $ mglru bench replay
 [2]
 $ mglru bench replay missing
 2| mglru bench: missing: cannot open: No such file or directory
+[2]
+$ mglru bench fault --layout old
+2| mglru bench: --layout old: expected before, after or ours
+[2]
+$ mglru bench fault --cpus 1,257
+2| mglru bench: --cpus 257: expected a number from 1 to 256
+[2]
+$ mglru bench hit --cpus 8
+2| mglru bench: --layout, --cpus: hit compares no layouts
 [2]

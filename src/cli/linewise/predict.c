@@ -6,13 +6,12 @@
 
 #include <mglru/error.h>
 
-#include "base/check.h"
 #include "cli/linewise/command.h"
 #include "cli/linewise/session.h"
 #include "cli/linewise/subjects.h"
 #include "cli/args.h"
 #include "coherence/log.h"
-#include "coherence/model.h"
+#include "coherence/predict.h"
 #include "report/coherence.h"
 
 #define COMMAND "predict"
@@ -60,7 +59,7 @@ struct predict {
     bool help;
     struct coherence_log log;
     struct linewise_subjects subjects;
-    struct report_prediction predictions[CPU_COUNTS_MAX];
+    struct coherence_prediction predictions[CPU_COUNTS_MAX];
 };
 
 static int read_cpus(struct predict *predict, const char *value)
@@ -189,45 +188,14 @@ static int read_options(struct predict *predict, int argc, char **argv)
     return LINEWISE_CLEAN;
 }
 
-/* One order of the accesses at one latency: kept where it has the most misses so far. */
-static int run_once(struct predict *predict, const struct coherence_options *options,
-                    struct report_prediction *prediction, double *slowdown)
-{
-    struct coherence_result result;
-    int code = coherence_run(&predict->log.trace, options, &result);
-    if (code != MGLRU_OK)
-        return code;
-    double operations = result.operations == 0 ? 1 : (double)result.operations;
-    double misses = (double)coherence_result_caused(&result) / operations;
-    double times = result.ideal_ns == 0 ? 1 : (double)result.clocks_ns / (double)result.ideal_ns;
-    if (times > *slowdown)
-        *slowdown = times;
-    if (misses >= prediction->misses_per_op) {
-        prediction->misses_per_op = misses;
-        prediction->cold_per_op = (double)result.misses[COHERENCE_COLD] / operations;
-        prediction->operations = result.operations;
-        prediction->cut = result.ops >= OPS_MAX;
-        coherence_blame_free(&prediction->blame);
-        code = coherence_blame_make(&predict->log.trace, &result, &predict->subjects.subjects,
-                                    &prediction->blame);
-    }
-    coherence_result_free(&result);
-    return code;
-}
-
 static int predict_all(struct predict *predict)
 {
-    static const uint32_t quanta[] = {0, 1, 16};
     for (size_t i = 0; i < predict->cpu_count; i++) {
-        struct report_prediction *prediction = &predict->predictions[i];
-        prediction->cpus = predict->cpus[i];
-        for (size_t at = 0; at < 2; at++)
-            for (size_t q = 0; q < MGLRU_ARRAY_LEN(quanta); q++) {
-                struct coherence_options options = {predict->cpus[i], predict->latency_ns[at],
-                                                    quanta[q], OPS_MAX};
-                if (run_once(predict, &options, prediction, &prediction->slowdown[at]) != MGLRU_OK)
-                    return linewise_fail(COMMAND, LINEWISE_ENVIRONMENT, "out of memory");
-            }
+        struct coherence_wish wish = {
+            predict->cpus[i], {predict->latency_ns[0], predict->latency_ns[1]}, OPS_MAX};
+        if (coherence_predict(&predict->log.trace, &predict->subjects.subjects, &wish,
+                              &predict->predictions[i]) != MGLRU_OK)
+            return linewise_fail(COMMAND, LINEWISE_ENVIRONMENT, "out of memory");
     }
     return LINEWISE_CLEAN;
 }
@@ -316,7 +284,7 @@ int linewise_predict(int argc, char **argv)
     if (status == LINEWISE_CLEAN && !predict->help)
         status = run(predict);
     for (size_t i = 0; i < predict->cpu_count; i++)
-        coherence_blame_free(&predict->predictions[i].blame);
+        coherence_prediction_free(&predict->predictions[i]);
     linewise_subjects_free(&predict->subjects);
     coherence_log_free(&predict->log);
     free(predict);

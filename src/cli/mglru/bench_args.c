@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "coherence/model.h"
 #include "measure/slices.h"
 
 #define RUNS_DEFAULT 7
@@ -24,6 +25,8 @@ enum option_id {
     OPTION_SLICE,
     OPTION_SIZE,
     OPTION_RIVAL,
+    OPTION_LAYOUT,
+    OPTION_CPUS,
     OPTION_JSON,
     OPTION_QUIET,
     OPTION_NO_PROGRESS
@@ -38,6 +41,8 @@ static const struct args_option options[] = {
     {"--slice", true, OPTION_SLICE},
     {"--size", true, OPTION_SIZE},
     {"--rival", true, OPTION_RIVAL},
+    {"--layout", true, OPTION_LAYOUT},
+    {"--cpus", true, OPTION_CPUS},
     {"--json", true, OPTION_JSON},
     {"--quiet", false, OPTION_QUIET},
     {"--no-progress", false, OPTION_NO_PROGRESS},
@@ -50,11 +55,27 @@ static const struct bench {
     int (*measure)(const struct measure_options *options, struct measure_result *result);
     uint64_t size_default;
     uint64_t size_max;
+    bool layouts; /* compares them */
 } benches[] = {
-    {"hit", measure_hit, UINT64_C(256) << 20, UINT64_C(1) << 40},
-    {"refault", measure_refault, UINT64_C(3) << 30, UINT64_C(1) << 40},
-    {"replay", measure_replay, UINT64_C(4096000), UINT64_C(1) << 50},
+    {"hit", measure_hit, UINT64_C(256) << 20, UINT64_C(1) << 40, false},
+    {"refault", measure_refault, UINT64_C(3) << 30, UINT64_C(1) << 40, false},
+    {"fault", measure_fault, UINT64_C(128) << 20, UINT64_C(1) << 34, true},
+    {"fallocate", measure_fallocate, UINT64_C(1) << 20, UINT64_C(1) << 34, true},
+    {"replay", measure_replay, UINT64_C(4096000), UINT64_C(1) << 50, false},
 };
+
+#define BENCH_NAMES "hit, refault, fault, fallocate or replay"
+
+static const char *const layout_names[] = {"before", "after", "ours"};
+
+/* A list of numbers from 1 to @most. */
+struct numbers {
+    const char *option;
+    size_t room;
+    unsigned most;
+};
+static const struct numbers numbers_jobs = {"--jobs", MEASURE_JOBS_MAX, SLICES_JOBS_MAX};
+static const struct numbers numbers_cpus = {"--cpus", MEASURE_CPUS_MAX, COHERENCE_CPUS_MAX};
 
 static bool parse_count(unsigned *out, const char *option, const char *text, unsigned most,
                         struct args_error *error)
@@ -66,17 +87,39 @@ static bool parse_count(unsigned *out, const char *option, const char *text, uns
     return true;
 }
 
-static bool parse_jobs(struct measure_options *out, const char *text, struct args_error *error)
+/* "1,2": at most @room numbers. */
+static bool parse_counts(unsigned *out, size_t *count, struct numbers wanted, const char *text,
+                         struct args_error *error)
 {
     struct args_list list;
     if (!args_list_split(&list, text))
-        return args_fail(error, "--jobs: out of memory");
-    bool ok = list.count <= MEASURE_JOBS_MAX ||
-              args_fail(error, "--jobs %s: at most %d numbers", text, MEASURE_JOBS_MAX);
-    out->job_count = 0;
+        return args_fail(error, "%s: out of memory", wanted.option);
+    bool ok = list.count <= wanted.room ||
+              args_fail(error, "%s %s: at most %zu numbers", wanted.option, text, wanted.room);
+    *count = 0;
     for (size_t i = 0; ok && i < list.count; i++)
-        ok = parse_count(&out->jobs[out->job_count++], "--jobs", list.items[i], SLICES_JOBS_MAX,
-                         error);
+        ok = parse_count(&out[(*count)++], wanted.option, list.items[i], wanted.most, error);
+    args_list_free(&list);
+    return ok;
+}
+
+static bool parse_layouts(struct measure_options *out, const char *text, struct args_error *error)
+{
+    struct args_list list;
+    if (!args_list_split(&list, text))
+        return args_fail(error, "--layout: out of memory");
+    bool ok = list.count <= MEASURE_LAYOUTS_MAX ||
+              args_fail(error, "--layout %s: at most %d of them", text, MEASURE_LAYOUTS_MAX);
+    out->layout_count = 0;
+    for (size_t i = 0; ok && i < list.count; i++) {
+        const char *found = NULL;
+        for (size_t k = 0; k < MGLRU_ARRAY_LEN(layout_names); k++)
+            if (strcmp(list.items[i], layout_names[k]) == 0)
+                found = layout_names[k];
+        ok =
+            found || args_fail(error, "--layout %s: expected before, after or ours", list.items[i]);
+        out->layouts[out->layout_count++] = found;
+    }
     args_list_free(&list);
     return ok;
 }
@@ -87,7 +130,11 @@ static bool parse_option(struct bench_args *args, int id, const char *value,
     struct measure_options *out = &args->options;
     switch (id) {
     case OPTION_JOBS:
-        return parse_jobs(out, value, error);
+        return parse_counts(out->jobs, &out->job_count, numbers_jobs, value, error);
+    case OPTION_CPUS:
+        return parse_counts(out->cpus, &out->cpu_count, numbers_cpus, value, error);
+    case OPTION_LAYOUT:
+        return parse_layouts(out, value, error);
     case OPTION_RUNS:
         return parse_count(&out->runs, "--runs", value, SLICES_RUNS_MAX, error);
     case OPTION_SLICES:
@@ -142,17 +189,36 @@ static bool parse_all(struct bench_args *args, int argc, char **argv, struct arg
     }
 }
 
+/* All layouts, and the numbers of CPUs of documents 000 and 001, unless others were named. */
+static bool settle_layouts(struct bench_args *args, bool compares, struct args_error *error)
+{
+    static const unsigned cpus[] = {1, 8, 16, 24, 52, 80};
+    struct measure_options *out = &args->options;
+    if (!compares)
+        return (!out->layout_count && !out->cpu_count) ||
+               args_fail(error, "--layout, --cpus: %s compares no layouts", args->name);
+    for (size_t i = 0; !out->layout_count && i < MGLRU_ARRAY_LEN(layout_names); i++)
+        out->layouts[i] = layout_names[i];
+    if (!out->layout_count)
+        out->layout_count = MGLRU_ARRAY_LEN(layout_names);
+    if (!out->cpu_count) {
+        memcpy(out->cpus, cpus, sizeof(cpus));
+        out->cpu_count = MGLRU_ARRAY_LEN(cpus);
+    }
+    return true;
+}
+
 /* The benchmark's own values and needs. */
 static bool settle(struct bench_args *args, struct args_error *error)
 {
     const struct bench *bench = NULL;
     if (!args->name)
-        return args_fail(error, "no benchmark was named: hit, refault or replay");
+        return args_fail(error, "no benchmark was named: " BENCH_NAMES);
     for (size_t i = 0; i < MGLRU_ARRAY_LEN(benches); i++)
         if (strcmp(args->name, benches[i].name) == 0)
             bench = &benches[i];
     if (!bench)
-        return args_fail(error, "no benchmark is named '%s': hit, refault or replay", args->name);
+        return args_fail(error, "no benchmark is named '%s': " BENCH_NAMES, args->name);
     bool replay = bench->measure == measure_replay;
     if (replay && !args->options.trace)
         return args_fail(error, "replay needs a trace");
@@ -160,6 +226,8 @@ static bool settle(struct bench_args *args, struct args_error *error)
         return args_fail(error, "unexpected argument %s", args->options.trace);
     if (args->options.rival && bench->measure != measure_hit)
         return args_fail(error, "--rival: only hit has rivals");
+    if (!settle_layouts(args, bench->layouts, error))
+        return false;
     if (!args->options.size_bytes)
         args->options.size_bytes = bench->size_default;
     if (args->options.size_bytes > bench->size_max)
