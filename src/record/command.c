@@ -30,7 +30,8 @@ static _Noreturn void become(char *const *argv, int go_fd, int failed_fd)
     _exit(EXEC_FAILED);
 }
 
-int command_prepare(struct command *command, char *const *argv, struct record_error *error)
+int command_prepare(struct command *command, char *const *argv, bool own_stdout,
+                    struct record_error *error)
 {
     int go[2], failed[2];
     *command = (struct command){.name = argv[0]};
@@ -44,6 +45,8 @@ int command_prepare(struct command *command, char *const *argv, struct record_er
     command->pid = fork();
     if (command->pid == 0) {
         close(go[1]); /* else the wait would not end with the recorder */
+        if (own_stdout)
+            dup2(STDERR_FILENO, STDOUT_FILENO);
         become(argv, go[0], failed[1]);
     }
     const int reason = errno;

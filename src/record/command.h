@@ -17,8 +17,10 @@ struct command {
     const char *name;
 };
 
-/* MGLRU_EIO, MGLRU_ENOMEM: no process can be made. */
-int command_prepare(struct command *command, char *const *argv, struct record_error *error);
+/* @own_stdout: its output goes to standard error, as the trace goes to standard output. MGLRU_EIO,
+ * MGLRU_ENOMEM: no process can be made. */
+int command_prepare(struct command *command, char *const *argv, bool own_stdout,
+                    struct record_error *error);
 
 /* MGLRU_EINVAL: there is no such program, or it cannot be run. */
 int command_start(struct command *command, struct record_error *error);

@@ -37,8 +37,6 @@
 #define ARRIVAL_NS UINT64_C(10000000)
 /* Looking for new threads takes at most one part in so many of the time; chosen. */
 #define REFRESH_SHARE 20u
-/* What the encoders may hold back, and names that are longer than numbers. */
-#define BYTES_RESERVED (UINT64_C(256) << 10)
 
 struct session {
     const struct record_options *options;
@@ -190,7 +188,7 @@ static bool is_over(struct session *session, const struct pollfd *fds)
         return true;
     *end = RECORD_END_BYTES;
     return options->max_bytes > 0 &&
-           spool_bytes(session->spool) + BYTES_RESERVED >= options->max_bytes;
+           spool_bytes(session->spool) + SPOOL_BYTES_RESERVED >= options->max_bytes;
 }
 
 /* How long a round may wait: not past the end of the duration. */
@@ -281,6 +279,7 @@ static int write_trace(struct session *session)
         return record_fail(session->error, MGLRU_EINVAL,
                            "nothing was recorded: no page of any file was accessed");
     const struct spool_finish finish = {.output = session->options->output,
+                                        .max_bytes = session->options->max_bytes,
                                         .facts = session->facts.at,
                                         .facts_count = session->facts.count,
                                         .file = describe_file,

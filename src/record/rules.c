@@ -17,10 +17,12 @@ struct task {
     uint32_t memcg;
     uint32_t opens;
     bool in_reclaim;
-    bool reading, faulting;
+    bool reading, faulting, added;
     uint32_t read_file, fault_file;
     uint64_t read_first, read_last; /* of its latest event of a read */
     uint64_t fault_page;
+    uint32_t add_file; /* the folio that it added last */
+    uint64_t add_first, add_last;
 };
 
 struct rules {
@@ -152,10 +154,22 @@ static int emit_later(struct rules *rules, const struct rules_access *access)
     return code;
 }
 
+/* From here on the thread of @event reads the file from a position of its own. */
+static int emit_open(struct rules *rules, const struct task *task, const struct event *event,
+                     const struct rules_access *access)
+{
+    struct record_file *file = &rules->files[access->file];
+    struct rules_access open = *access;
+    open.op = TRACE_OPEN;
+    file->reader = event->pid;
+    file->reader_opens = task->opens;
+    return emit(rules, &open);
+}
+
 static int take_read(struct rules *rules, struct task *task, const struct event *event,
                      struct rules_access *access)
 {
-    struct record_file *file = &rules->files[access->file];
+    const struct record_file *file = &rules->files[access->file];
     const bool goes_on = task->reading && task->read_file == access->file &&
                          task->read_last == event->last && event->first > task->read_first;
     task->reading = true;
@@ -165,13 +179,8 @@ static int take_read(struct rules *rules, struct task *task, const struct event 
     if (goes_on)
         return MGLRU_OK;
     int code = MGLRU_OK;
-    if (file->reader != event->pid || file->reader_opens != task->opens) {
-        struct rules_access open = *access;
-        open.op = TRACE_OPEN;
-        code = emit(rules, &open);
-    }
-    file->reader = event->pid;
-    file->reader_opens = task->opens;
+    if (file->reader != event->pid || file->reader_opens != task->opens)
+        code = emit_open(rules, task, event, access);
     access->op = TRACE_READ;
     return code != MGLRU_OK ? code : emit(rules, access);
 }
@@ -191,9 +200,17 @@ static int take_fault(struct rules *rules, struct task *task, const struct event
 static int take_dirty(struct rules *rules, const struct task *task, const struct event *event,
                       struct rules_access *access)
 {
-    const bool mapped =
-        task->faulting && task->fault_file == access->file && task->fault_page == event->first;
+    const bool new_folio =
+        task->added && task->add_file == access->file && task->add_first == event->first;
+    if (new_folio)
+        access->count = task->add_last - task->add_first + 1;
+    const bool mapped = task->faulting && task->fault_file == access->file &&
+                        task->fault_page - event->first < access->count;
     access->op = mapped ? TRACE_MAP_WRITE : TRACE_WRITE;
+    if (mapped) {
+        access->page = task->fault_page;
+        access->count = 1;
+    }
     return emit_later(rules, access);
 }
 
@@ -224,13 +241,22 @@ static int take_of_file(struct rules *rules, struct task *task, const struct eve
     if (event->kind != EVENT_DELETE && shown >= file->end)
         file->end = shown + 1;
     if (event->kind == EVENT_ADD) {
+        task->added = true;
+        task->add_file = number;
+        task->add_first = event->first;
+        task->add_last = event->last;
         rules->counts.added_pages += access.count;
         return MGLRU_OK;
     }
     if (event->kind == EVENT_DELETE)
         return take_delete(rules, task, &access);
+    int code = MGLRU_OK;
+    if (file->accesses == 0)
+        code = emit_open(rules, task, event, &access);
     file->accesses += access.count;
     file->user = event->pid;
+    if (code != MGLRU_OK)
+        return code;
     switch (event->kind) {
     case EVENT_READ:
         return take_read(rules, task, event, &access);

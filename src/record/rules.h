@@ -7,12 +7,14 @@
  *    them. Events of one thread that go on like this are one access of the whole range. The end may
  *    lie behind the end of the file: record_file.end says what was seen to be there, and who writes
  *    the trace cuts by it.
- * 2. A read by another thread than the last one of the file, or after its thread opened anything,
- *    is of a file opened anew (the position of the last read does not count).
+ * 2. The first access of a file opens it. A read by another thread than the last one of the file,
+ *    or after its thread opened anything, is of a file opened anew (the position of the last read
+ *    does not count).
  * 3. A fault is an access through a mapping; one that is repeated after the disk answered is one.
  *    Pages mapped around a fault are accesses too, since the kernel marks them so.
- * 4. A page that becomes dirty is a write; of the page that the thread just had a fault on, one
- *    through the mapping. Writes to pages that are dirty already are invisible.
+ * 4. A folio that becomes dirty is a write: of all its pages where the thread has just added it, else
+ *    of the first, since the event tells no size. Where the thread just had a fault on one of them
+ *    it is a write of that one through the mapping. Writes to what is dirty already are invisible.
  * 5. Pages that leave the cache are freed (unlink, truncate, fadvise), unless the thread is in
  *    reclaim: a replay reclaims by itself.
  * 6. Pages of block devices themselves are metadata of file systems and no accesses.

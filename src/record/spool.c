@@ -149,6 +149,8 @@ static int pass_record(struct pass *pass, struct trace_record *record)
         file_of(pass, trace_reader_object_name(pass->reader, record->object));
     if (file == NULL)
         return MGLRU_ENOMEM;
+    if (record->op == TRACE_OPEN)
+        record->count = file->end < UINT32_MAX ? (uint32_t)file->end : UINT32_MAX;
     if (record->op == TRACE_READ || record->op == TRACE_MAP_READ) {
         if (record->page >= file->end)
             return MGLRU_OK;
@@ -171,7 +173,13 @@ static int pass_all(struct pass *pass)
     int code = MGLRU_OK;
     for (unsigned i = 0; code == MGLRU_OK && i < pass->finish->facts_count; i++)
         code = trace_writer_comment(pass->writer, pass->finish->facts[i], &pass->said);
+    const uint64_t max_bytes = pass->finish->max_bytes;
     do {
+        if (max_bytes > 0 && trace_writer_bytes(pass->writer) + SPOOL_BYTES_RESERVED >= max_bytes) {
+            pass->report->end = RECORD_END_BYTES;
+            return trace_writer_comment(pass->writer, "cut here: --max-size was reached",
+                                        &pass->said);
+        }
         if (code == MGLRU_OK)
             code = trace_reader_next(pass->reader, records, BATCH, &count, &pass->said);
         for (size_t i = 0; i < count && code == MGLRU_OK; i++)

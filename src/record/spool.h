@@ -15,6 +15,9 @@
 
 struct spool;
 
+/* What the encoder of an output may hold back, twice; chosen. */
+#define SPOOL_BYTES_RESERVED (UINT64_C(256) << 10)
+
 /* Also looks whether @output can be written. MGLRU_ENOENT, MGLRU_EPERM, MGLRU_EINVAL (a folder),
  * MGLRU_ENOSPC, MGLRU_EIO, MGLRU_ENOMEM. */
 int spool_open(const char *output, struct spool **out, struct record_error *error);
@@ -34,6 +37,7 @@ struct spool_file {
 
 struct spool_finish {
     const char *output;
+    uint64_t max_bytes;       /* the output ends before it; 0: no bound */
     const char *const *facts; /* comments at the start */
     unsigned facts_count;
     /* Called once for each file; false: no memory. */
@@ -42,7 +46,8 @@ struct spool_finish {
     uint32_t files;
 };
 
-/* Writes the output and counts what is in it in @report. Codes as above. */
+/* Writes the output and counts what is in it in @report; there, end becomes RECORD_END_BYTES where
+ * max_bytes cut it. Codes as above. */
 int spool_finish(struct spool *spool, const struct spool_finish *finish,
                  struct record_report *report, struct record_error *error);
 

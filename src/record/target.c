@@ -46,13 +46,16 @@ static int name_memcg(struct target *target, const char *name, struct record_err
                : record_fail(error, MGLRU_ENOMEM, "no memory");
 }
 
-static int open_command(struct target *target, char *const *argv, struct record_error *error)
+static int open_command(struct target *target, const struct record_options *options,
+                        struct record_error *error)
 {
+    char *const *argv = options->command;
+    const bool own_stdout = strcmp(options->output, "-") == 0;
     const char *slash = strrchr(argv[0], '/');
     const char *name = slash != NULL && slash[1] != '\0' ? slash + 1 : argv[0];
     int code = name_memcg(target, name, error);
     if (code == MGLRU_OK)
-        code = command_prepare(&target->command, argv, error);
+        code = command_prepare(&target->command, argv, own_stdout, error);
     target->pid = target->command.pid;
     return code;
 }
@@ -78,7 +81,7 @@ static int open_kind(struct target *target, const struct record_options *options
     int code = MGLRU_OK;
     switch (options->target) {
     case RECORD_COMMAND:
-        code = open_command(target, options->command, error);
+        code = open_command(target, options, error);
         break;
     case RECORD_PID:
         code = open_pid(target, options->pid, error);

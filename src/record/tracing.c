@@ -119,8 +119,7 @@ static bool read_layout(struct tracing *tracing, const struct event_source *sour
                         struct event_layout *layout)
 {
     int bytes = 0;
-    char *text =
-        tracefs_event_file_read(tracing->instance, source->system, source->name, "format", &bytes);
+    char *text = tracefs_event_file_read(NULL, source->system, source->name, "format", &bytes);
     if (text == NULL)
         return false;
     tep_parse_event(tracing->tep, text, (unsigned long)bytes, source->system);

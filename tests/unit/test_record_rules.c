@@ -164,7 +164,7 @@ static void r3_a_repeated_fault_is_one(void **state)
     event(EVENT_FAULT, 1, 7, 3, 3);
     event(EVENT_FAULT, 1, 7, 4, 4);
     event(EVENT_FAULT, 2, 7, 4, 4);
-    expect("ma3:1 ma3:1 ma4:1 ma4:1");
+    expect("oa ma3:1 ma3:1 ma4:1 ma4:1");
     event(EVENT_MAP, 1, 7, 16, 31);
     expect("ma16:16");
     struct rules_counts counts;
@@ -179,7 +179,7 @@ static void r4_dirty_pages_are_writes_and_join(void **state)
         event(EVENT_DIRTY, 1, 7, page, page);
     }
     event(EVENT_DIRTY, 1, 7, 9, 9);
-    expect("wa0:3 wa9:1");
+    expect("oa wa0:3 wa9:1");
     event(EVENT_FAULT, 1, 7, 5, 5);
     event(EVENT_DIRTY, 1, 7, 5, 5);
     expect("ma5:1 Ma5:1");
@@ -187,7 +187,18 @@ static void r4_dirty_pages_are_writes_and_join(void **state)
     event(EVENT_DIRTY, 1, 7, 6, 6);
     event(EVENT_READ, 1, 7, 0, 0);
     event(EVENT_DIRTY, 1, 7, 7, 7);
-    expect("wa6:1 oa ra0:1 wa7:1");
+    expect("wa6:1 ra0:1 wa7:1");
+}
+
+static void r4_a_new_folio_is_written_whole(void **state)
+{
+    event(EVENT_ADD, 1, 7, 8, 15);
+    event(EVENT_DIRTY, 1, 7, 8, 8);
+    event(EVENT_DIRTY, 2, 7, 8, 8);
+    event(EVENT_ADD, 1, 8, 16, 31);
+    event(EVENT_FAULT, 1, 8, 19, 19);
+    event(EVENT_DIRTY, 1, 8, 16, 16);
+    expect("oa wa8:8 wa8:1 ob mb19:1 Mb19:1");
 }
 
 static void r4_a_bdi_means_the_partition_that_has_the_file(void **state)
@@ -200,7 +211,7 @@ static void r4_a_bdi_means_the_partition_that_has_the_file(void **state)
     assert_int_equal(rules_find(rules, DEVICE, 6), 1);
     struct event strange = {.kind = EVENT_DIRTY, .pid = 1, .inode = 5, .bdi = "btrfs-1"};
     assert_int_equal(rules_take(rules, &strange), MGLRU_OK);
-    expect("wb0:1 wc0:1");
+    expect("ob wb0:1 oc wc0:1");
 }
 
 static void r5_what_leaves_outside_reclaim_is_freed(void **state)
@@ -232,6 +243,7 @@ static void a_refused_access_ends_it(void **state)
 {
     log_of_test.refuse = MGLRU_ENOSPC;
     assert_int_equal(take(EVENT_READ, 1, 7, 0, 0), MGLRU_ENOSPC);
+    assert_int_equal(take(EVENT_FAULT, 1, 8, 0, 0), MGLRU_ENOSPC);
     assert_int_equal(take(EVENT_DIRTY, 1, 7, 0, 0), MGLRU_OK);
     assert_int_equal(rules_flush(rules), MGLRU_ENOSPC);
 }
@@ -318,6 +330,7 @@ int main(void)
         TEST(r2_another_reader_and_an_open_start_anew),
         TEST(r3_a_repeated_fault_is_one),
         TEST(r4_dirty_pages_are_writes_and_join),
+        TEST(r4_a_new_folio_is_written_whole),
         TEST(r4_a_bdi_means_the_partition_that_has_the_file),
         TEST(r5_what_leaves_outside_reclaim_is_freed),
         TEST(r6_metadata_is_no_access),
