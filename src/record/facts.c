@@ -78,29 +78,49 @@ void facts_begin(struct facts *facts, const struct record_options *options,
         add(facts, "memory.max %s", limit_of(target_cgroup_folder(target), value));
 }
 
+/* Pages that were accessed on a device. */
+static uint64_t accesses_on(const struct rules *rules, uint64_t device)
+{
+    uint64_t accesses = 0;
+    for (uint32_t i = 0; i < rules_files(rules); i++)
+        if (rules_file(rules, i)->device == device)
+            accesses += rules_file(rules, i)->accesses;
+    return accesses;
+}
+
+/* The readahead of a mounted device; empty: unknown. */
+static void read_readahead(const struct mount *mount, char *value, size_t bytes)
+{
+    char path[128];
+    snprintf(path, sizeof(path), "/sys/class/bdi/%s/read_ahead_kb", mount->bdi);
+    if (mount->bdi[0] == '\0')
+        snprintf(path, sizeof(path), "/sys/class/bdi/%" PRIu64 ":%" PRIu64 "/read_ahead_kb",
+                 mount->device >> 20, mount->device & 0xfffff);
+    readfile_line(path, "", value, bytes);
+}
+
 /* The readahead of the devices that hold files of the trace. */
 static void add_readahead(struct facts *facts, const struct rules *rules,
                           const struct mounts *mounts)
 {
+    uint64_t most = 0;
     for (size_t m = 0; m < mounts->count; m++) {
         const struct mount *mount = &mounts->items[m];
-        char path[128], value[VALUE_BYTES];
-        bool used = false, said = false;
+        char value[sizeof(facts->readahead_kb)] = "";
+        bool said = false;
         for (size_t k = 0; k < m && !said; k++)
             said = mounts->items[k].device == mount->device;
-        for (uint32_t i = 0; !said && !used && i < rules_files(rules); i++)
-            used =
-                rules_file(rules, i)->device == mount->device && rules_file(rules, i)->accesses > 0;
-        if (!used)
+        const uint64_t accesses = said ? 0 : accesses_on(rules, mount->device);
+        if (accesses > 0)
+            read_readahead(mount, value, sizeof(value));
+        if (value[0] == '\0')
             continue;
-        snprintf(path, sizeof(path), "/sys/class/bdi/%s/read_ahead_kb", mount->bdi);
-        if (mount->bdi[0] == '\0')
-            snprintf(path, sizeof(path), "/sys/class/bdi/%" PRIu64 ":%" PRIu64 "/read_ahead_kb",
-                     mount->device >> 20, mount->device & 0xfffff);
-        readfile_line(path, "", value, sizeof(value));
-        if (value[0] != '\0')
-            add(facts, "readahead %sK of device %" PRIu64 ":%" PRIu64 ", %s", value,
-                mount->device >> 20, mount->device & 0xfffff, mount->type);
+        add(facts, "readahead %sK of device %" PRIu64 ":%" PRIu64 ", %s", value,
+            mount->device >> 20, mount->device & 0xfffff, mount->type);
+        if (accesses > most) {
+            most = accesses;
+            memcpy(facts->readahead_kb, value, sizeof(value));
+        }
     }
 }
 

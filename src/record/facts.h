@@ -15,6 +15,7 @@ struct facts {
     char lines[FACTS_MAX][FACTS_BYTES];
     const char *at[FACTS_MAX]; /* the lines that are filled */
     unsigned count;
+    char readahead_kb[16]; /* of the device with most of the accesses; empty: unknown */
 };
 
 /* What holds while the target is there: kernel, LRU, limit, swappiness. */

@@ -282,6 +282,7 @@ static int write_trace(struct session *session)
                                         .max_bytes = session->options->max_bytes,
                                         .facts = session->facts.at,
                                         .facts_count = session->facts.count,
+                                        .readahead_kb = session->facts.readahead_kb,
                                         .file = describe_file,
                                         .context = session,
                                         .files = rules_files(session->rules)};

@@ -12,9 +12,10 @@
  *    does not count).
  * 3. A fault is an access through a mapping; one that is repeated after the disk answered is one.
  *    Pages mapped around a fault are accesses too, since the kernel marks them so.
- * 4. A folio that becomes dirty is a write: of all its pages where the thread has just added it, else
- *    of the first, since the event tells no size. Where the thread just had a fault on one of them
- *    it is a write of that one through the mapping. Writes to what is dirty already are invisible.
+ * 4. A folio that becomes dirty is a write: of all its pages where the thread has just added it,
+ *    else of the first, since the event tells no size. Where the thread just had a fault on one of
+ *    them it is a write of that one through the mapping. Writes to what is dirty already are
+ *    invisible.
  * 5. Pages that leave the cache are freed (unlink, truncate, fadvise), unless the thread is in
  *    reclaim: a replay reclaims by itself.
  * 6. Pages of block devices themselves are metadata of file systems and no accesses.

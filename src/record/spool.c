@@ -166,13 +166,27 @@ static int pass_record(struct pass *pass, struct trace_record *record)
                             &pass->said);
 }
 
+/* What stands before the first access. */
+static int pass_head(struct pass *pass)
+{
+    const struct spool_finish *finish = pass->finish;
+    const struct trace_record readahead = {.op = TRACE_SET,
+                                           .time_ns = TRACE_NO_TIME,
+                                           .name = "read_ahead_kb",
+                                           .text = finish->readahead_kb};
+    int code = MGLRU_OK;
+    for (unsigned i = 0; code == MGLRU_OK && i < finish->facts_count; i++)
+        code = trace_writer_comment(pass->writer, finish->facts[i], &pass->said);
+    if (code == MGLRU_OK && finish->readahead_kb[0] != '\0')
+        code = trace_writer_put(pass->writer, &readahead, "/", NULL, &pass->said);
+    return code;
+}
+
 static int pass_all(struct pass *pass)
 {
     struct trace_record records[BATCH];
     size_t count = 0;
-    int code = MGLRU_OK;
-    for (unsigned i = 0; code == MGLRU_OK && i < pass->finish->facts_count; i++)
-        code = trace_writer_comment(pass->writer, pass->finish->facts[i], &pass->said);
+    int code = pass_head(pass);
     const uint64_t max_bytes = pass->finish->max_bytes;
     do {
         if (max_bytes > 0 && trace_writer_bytes(pass->writer) + SPOOL_BYTES_RESERVED >= max_bytes) {

@@ -40,6 +40,7 @@ struct spool_finish {
     uint64_t max_bytes;       /* the output ends before it; 0: no bound */
     const char *const *facts; /* comments at the start */
     unsigned facts_count;
+    const char *readahead_kb; /* what --readahead auto of a replay means; empty: unknown */
     /* Called once for each file; false: no memory. */
     bool (*file)(void *context, uint32_t number, struct spool_file *out);
     void *context;

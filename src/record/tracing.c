@@ -189,7 +189,8 @@ static int set_up(struct tracing *tracing, uint64_t buffer_bytes, struct record_
         return record_fail(error, MGLRU_ENOMEM,
                            "the kernel has no memory for buffers of %" PRIu64 " KiB for each CPU",
                            bytes >> 10);
-    tracing->pids_fd = tracefs_instance_file_open(instance, "set_event_pid", O_WRONLY | O_APPEND);
+    tracing->pids_fd =
+        tracefs_instance_file_open(instance, "set_event_pid", O_WRONLY | O_APPEND | O_CLOEXEC);
     if (tracing->pids_fd < 0)
         return record_fail(error, MGLRU_EIO, "set_event_pid: %s", strerror(errno));
     /* No process has the number 0, so nobody is followed yet. */

@@ -101,27 +101,30 @@ for mount in /sys/fs/cgroup/memory /sys/fs/cgroup; do
     cgroup=
 done
 if [ -n "$cgroup" ]; then
-    (sh -c "echo \$\$ >$cgroup/cgroup.procs; sleep 1; exec '$reads' data 100" >/dev/null
-        while ! rmdir "$cgroup"; do sleep 0.05; done) 2>/dev/null &
+    (
+        sh -c "echo \$\$ >$cgroup/cgroup.procs; sleep 2; exec '$reads' data 100" >/dev/null
+        while ! rmdir "$cgroup"; do sleep 0.05; done
+    ) 2>/dev/null &
     expect 0 'the cgroup was removed; the trace is whole' record --cgroup "mglru-test-$$"
 fi
 
 # Signals end the recording in order, and reach the command.
-("$mglru" record -o t.trace -- sh -c 'trap "exit 5" TERM; while :; do sleep 0.05; done' 2>log
-    echo $? >out) &
-sleep 0.5
-kill -TERM "$(pgrep -P $! mglru)"
-wait
-[ "$(cat out)" = 5 ] || fail "SIGTERM: exit status $(cat out) instead of 5"
+"$mglru" record -o t.trace -- sh -c 'trap "exit 5" TERM; while :; do sleep 0.05; done' 2>log &
+stopped=$!
+wait_recording $stopped
+sleep 0.2
+kill -TERM $stopped
+wait $stopped
+status=$?
+[ $status = 5 ] || fail "SIGTERM: exit status $status instead of 5"
 grep -q 'a signal came; the trace is whole' log || fail 'SIGTERM: it does not say so'
 [ -s t.trace ] || fail 'SIGTERM: there is no trace'
 
 # A recorder that is killed leaves an instance, which the next one removes; and no file.
-rm -f t.trace out
+rm -f t.trace
 "$mglru" record -o t.trace -- sleep 1 2>log &
 killed=$!
-sleep 0.4
-[ -d "$tracefs/instances/mglru-record-$killed" ] || fail 'no instance while recording'
+wait_recording $killed || fail 'a recorder to be killed ended'
 kill -9 $killed
 wait $killed 2>/dev/null
 refused 2 'cannot be run' record -- nosuch

@@ -58,7 +58,7 @@ if [ -n "$cgroup" ]; then
     member=$!
     "$mglru" record -o "$TEST_FOLDER/cgroup.trace" --cgroup "$cgroup" 2>"$TEST_FOLDER/log" &
     recorder=$!
-    sleep 0.5
+    wait_recording "$recorder"
     touch "$TEST_FOLDER/go"
     wait "$member"
     sleep 0.1

@@ -21,3 +21,13 @@ trap 'rm -rf "$TEST_FOLDER"' EXIT
 case $(stat -f -c %T "$TEST_FOLDER") in
 tmpfs | ramfs | overlayfs) skip "the reads of $(stat -f -c %T "$TEST_FOLDER") are not traced" ;;
 esac
+
+# wait_recording PID: until the recorder follows somebody; fails when it ended before.
+wait_recording() {
+    while [ -d "/proc/$1" ]; do
+        grep -qvx -e 0 -e "$1" "$tracefs/instances/mglru-record-$1/set_event_pid" 2>/dev/null &&
+            [ "$(cat "$tracefs/instances/mglru-record-$1/tracing_on")" = 1 ] && return
+        sleep 0.05
+    done
+    return 1
+}
