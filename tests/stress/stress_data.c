@@ -105,6 +105,13 @@ void *__wrap_aligned_alloc(size_t align, size_t bytes)
     return refused() ? NULL : __real_aligned_alloc(align, bytes);
 }
 
+char *__real_strdup(const char *text);
+char *__wrap_strdup(const char *text);
+char *__wrap_strdup(const char *text)
+{
+    return refused() ? NULL : __real_strdup(text);
+}
+
 /* --- gates ---------------------------------------------------------------------------------- */
 
 static bool gate_enter(struct gate *gate)
@@ -502,7 +509,8 @@ static void do_limit(struct op *op)
     static const char *const names[] = {"memory.max", "memory.max", "memory.high", "memory.low",
                                         "memory.min"};
     unsigned which = (unsigned)seeded_below(op->random, 5);
-    uint64_t pages = 64 + seeded_below(op->random, 192);
+    uint64_t pages = seeded_below(op->random, 6) ? 64 + seeded_below(op->random, 192)
+                                                 : seeded_below(op->random, 16);
     char text[32];
     if (which >= 3)
         pages = seeded_below(op->random, 16);
