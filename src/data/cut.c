@@ -175,6 +175,8 @@ int mglru_punch(struct mglru_file *file, uint64_t offset, uint64_t bytes)
     struct data_map *map = mapping_map(file->mapping);
     if (!map)
         return MGLRU_EINVAL;
+    if (map->store && mglru_store_caps(map->store)->read_only)
+        return MGLRU_EPERM;
     unsigned shift = map->data->frame_shift;
     uint64_t frame = UINT64_C(1) << shift, size = atomic_load_acquire(&map->bytes);
     if (offset >= size || !bytes)
