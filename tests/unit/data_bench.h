@@ -12,7 +12,7 @@
 
 #include "data/data.h"
 
-enum { PAGE = 4096, FRAMES = 256, STORE_BYTES = 1 << 24 };
+enum { PAGE = 4096, FRAMES = 256, STORE_BYTES = 1 << 26 };
 
 struct bench {
     struct mglru_cache *cache;

@@ -39,7 +39,7 @@ static void writes_grow_the_mapping_and_leave_zeros(void **state)
         bench_forget(&b);
     }
     size_t done;
-    assert_int_equal(mglru_write(b.file, 1 << 24, "x", 1, &done), MGLRU_ENOSPC);
+    assert_int_equal(mglru_write(b.file, STORE_BYTES, "x", 1, &done), MGLRU_ENOSPC);
     assert_int_equal(done, 0);
     bench_end(&b);
 }
