@@ -14,6 +14,9 @@
 #define FREE_SHARE 64u
 /* Turns of background reclaim for one memcg (chosen: then others get theirs). */
 #define RECLAIM_TURNS 64u
+/* Who finds nothing to reclaim waits for a write of others this long at a time, and no more often
+ * than MAX_RECLAIM_RETRIES (chosen: a slow disk's answer). */
+#define RELIEF_WAIT_NS UINT64_C(10000000)
 
 void bell_ring(struct bell *bell)
 {
@@ -120,27 +123,37 @@ void background_over_high(void *argument, struct memcg *memcg)
     bell_ring(&data->reclaim_bell);
 }
 
-uint64_t background_drain(struct data *data)
+bool background_drain(struct data *data)
 {
     struct cpu_claims *claims = data->cache->claims;
-    uint64_t drained = 0;
+    bool found = false;
     for (unsigned cpu = 0; cpu < cpu_claims_count(claims); cpu++) {
-        cpu_claim_number(claims, cpu);
-        drained += reclaim_batch(&data->cache->reclaim)->adds;
+        found |= cpu_claim_number(claims, cpu);
+        found |= reclaim_batch(&data->cache->reclaim)->adds > 0;
         lru_batch_drain(&data->cache->reclaim);
         cpu_release(claims);
     }
-    return drained;
+    return found;
 }
 
+/* Waits for the end of a write to a store that others have under way, if there is one. */
+static bool wait_for_write(struct data *data)
+{
+    uint32_t seen = atomic_load_acquire(&data->write_bell.rings);
+    if (!atomic_load_acquire(&data->writes)) /* pairs with end_run */
+        return false;
+    bell_wait(&data->write_bell, seen, RELIEF_WAIT_NS);
+    return true;
+}
+
+/* When nobody has anything under way that may free a page, there is no relief. */
 bool background_relieve(void *argument, struct memcg *memcg)
 {
     struct data *data = argument;
     struct cpu_claims *claims = data->cache->claims;
     cpu_release(claims);
-    uint64_t helped = flush_some(data, FLUSH_PAGES, UINT64_MAX);
-    if (!helped)
-        helped = background_drain(data);
+    bool helped =
+        flush_some(data, FLUSH_PAGES, UINT64_MAX) || wait_for_write(data) || background_drain(data);
     cpu_claim(claims);
-    return helped > 0;
+    return helped;
 }

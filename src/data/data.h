@@ -154,6 +154,8 @@ struct data {
     struct bell flush_bell;
     struct bell clean_bell; /* rung by flushers when pages became clean */
     struct bell reclaim_bell;
+    struct bell write_bell;       /* a write to a store has ended */
+    _Atomic uint32_t writes;      /* that are going on */
     _Atomic uint64_t dirty_pages; /* of all mappings */
 };
 
@@ -408,8 +410,9 @@ int sync_map(struct data_map *map, uint64_t first, uint64_t last);
 
 int background_start(struct data *data);
 void background_stop(struct data *data);
-/* Puts what waits in the batches of all CPUs onto the lists; how many pages. Without a claim. */
-uint64_t background_drain(struct data *data);
+/* Puts what waits in the batches of all CPUs onto the lists, and waits for those who reclaim now.
+ * False: there was nothing and nobody. Without a claim. */
+bool background_drain(struct data *data);
 void bell_ring(struct bell *bell);
 /* Waits for a ring after the number @seen, at most @timeout_ns. */
 void bell_wait(struct bell *bell, uint32_t seen, uint64_t timeout_ns);

@@ -144,6 +144,8 @@ static void end_run(struct run *run, int error)
         hold_end_read(data, run->folios[i]);
     if (error)
         atomic_add_relaxed(&map->mapping->errors, 1);
+    atomic_sub_acq_rel(&data->writes, 1); /* pairs with wait_for_write */
+    bell_ring(&data->write_bell);
     /* Release: pairs with flush_wait. */
     if (atomic_sub_acq_rel(&map->flights[run->phase], 1) == 1)
         os_wake(&map->flights[run->phase], true);
@@ -205,6 +207,7 @@ static uint64_t flush_leaf(struct run *run, struct data_leaf *leaf, uint64_t tod
         if (run->count) {
             run->phase = map->flips & 1;
             atomic_add_relaxed(&map->flights[run->phase], 1);
+            atomic_add_relaxed(&data->writes, 1);
         }
         map_unlock(map);
         cpu_release(data->cache->claims);

@@ -74,11 +74,13 @@ void cpu_claim(struct cpu_claims *claims)
     }
 }
 
-void cpu_claim_number(struct cpu_claims *claims, unsigned cpu)
+bool cpu_claim_number(struct cpu_claims *claims, unsigned cpu)
 {
+    bool waited = false;
     MGLRU_ASSERT(cpu < claims->count);
-    while (!try_claim(claims, cpu))
+    for (; !try_claim(claims, cpu); waited = true)
         os_thread_yield();
+    return waited;
 }
 
 void cpu_release(struct cpu_claims *claims)

@@ -13,6 +13,7 @@
 #ifndef SYNC_CPU_H
 #define SYNC_CPU_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <mglru/error.h>
@@ -41,8 +42,8 @@ unsigned cpu_claims_count(const struct cpu_claims *claims);
  * not nest. Waits (yielding) while all are taken. */
 void cpu_claim(struct cpu_claims *claims);
 
-/* Claims the number @cpu, waiting for it. */
-void cpu_claim_number(struct cpu_claims *claims, unsigned cpu);
+/* Claims the number @cpu, waiting for it; whether it had to. */
+bool cpu_claim_number(struct cpu_claims *claims, unsigned cpu);
 
 /* Gives the number of this thread back. */
 void cpu_release(struct cpu_claims *claims);
