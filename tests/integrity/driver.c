@@ -18,8 +18,8 @@ struct worker {
     struct driver_result result; /* of this thread, this round */
     struct seeded random;
     struct os_thread *thread;
-    char *pages;        /* DRIVER_PAGES_MAX of them */
-    uint64_t *snapshot; /* a number a page of a mapping */
+    char *pages;                     /* DRIVER_PAGES_MAX of them */
+    struct oracle_covered *snapshot; /* one a page of all mappings */
     uint64_t operations;
     unsigned number;
     _Atomic bool *stop;
@@ -37,7 +37,7 @@ static bool note_call(struct worker *self, int error, const char *call, struct p
     if (!error)
         return true;
     self->result.failures++;
-    if (!self->options->errors) {
+    if (!self->options->errors || error == SUBJECT_BROKEN) {
         char what[64];
         snprintf(what, sizeof(what), "%s failed with %d", call, error);
         note_finding(&self->result, what, id);
@@ -48,7 +48,7 @@ static bool note_call(struct worker *self, int error, const char *call, struct p
 static struct subject_range random_range(struct worker *self, uint64_t mapping)
 {
     const struct driver_options *options = self->options;
-    struct subject_range range = {.mapping = mapping};
+    struct subject_range range = {.mapping = mapping, .thread = self->number};
     range.first = seeded_below(&self->random, options->shape.pages);
     range.count = 1 + (uint32_t)seeded_below(&self->random, options->pages_max);
     if (range.count > options->shape.pages - range.first)
@@ -86,73 +86,173 @@ static uint64_t own_mapping(struct worker *self)
     return self->number + seeded_below(&self->random, own) * options->threads;
 }
 
+/* Begins a change of every page of @range. */
+static void begin_change(struct worker *self, struct subject_range range, enum oracle_change change)
+{
+    struct page_id id = {range.mapping, range.first};
+    for (uint32_t i = 0; i < range.count; i++, id.index++)
+        oracle_begin(self->options->oracle, id, change);
+}
+
+static void end_change(struct worker *self, struct subject_range range, enum oracle_outcome outcome)
+{
+    struct page_id id = {range.mapping, range.first};
+    for (uint32_t i = 0; i < range.count; i++, id.index++)
+        oracle_end(self->options->oracle, id, oracle_started(self->options->oracle, id), outcome);
+}
+
+/* What has been taken back may be what the store tore. */
+static enum oracle_outcome taken_back(const struct worker *self)
+{
+    return self->options->may_tear ? ORACLE_TEARING : ORACLE_FAILED;
+}
+
+/* What the call has come to. */
+static enum oracle_outcome outcome_of(struct worker *self, struct subject_range range,
+                                      const char *call, int error)
+{
+    if (note_call(self, error, call, (struct page_id){range.mapping, range.first}))
+        return ORACLE_DONE;
+    return self->options->ops->whole ? ORACLE_FAILED : ORACLE_TEARING;
+}
+
 static void write_some(struct worker *self)
 {
     const struct driver_options *options = self->options;
-    uint64_t versions[DRIVER_PAGES_MAX];
     struct subject_range range = random_range(self, own_mapping(self));
-    struct page_id id = {range.mapping, range.first};
     self->result.writes++;
-    for (uint32_t i = 0; i < range.count; i++, id.index++) {
-        versions[i] = oracle_begin(options->oracle, id, false);
-        page_stamp(self->pages + (size_t)i * options->shape.page_bytes, options->shape.page_bytes,
-                   id, versions[i]);
-    }
-    id.index = range.first;
-    bool ok =
-        note_call(self, options->ops->write(options->subject, range, self->pages), "write", id);
+    begin_change(self, range, ORACLE_WRITE);
+    struct page_id id = {range.mapping, range.first};
     for (uint32_t i = 0; i < range.count; i++, id.index++)
-        oracle_end(options->oracle, id, versions[i], ok);
+        page_stamp(self->pages + (size_t)i * options->shape.page_bytes, options->shape.page_bytes,
+                   id, oracle_started(options->oracle, id));
+    int error = options->ops->write(options->subject, range, self->pages);
+    end_change(self, range, outcome_of(self, range, "write", error));
 }
 
 static void truncate_one(struct worker *self)
 {
     const struct driver_options *options = self->options;
-    struct page_id id = {own_mapping(self), 0};
-    uint64_t first = seeded_below(&self->random, options->shape.pages);
+    struct subject_range range = {.mapping = own_mapping(self), .thread = self->number};
+    /* An empty mapping is what a store that lost pages starts anew from. */
+    range.first =
+        seeded_below(&self->random, 4) ? seeded_below(&self->random, options->shape.pages) : 0;
+    range.count = (uint32_t)(options->shape.pages - range.first);
     self->result.truncates++;
-    for (id.index = first; id.index < options->shape.pages; id.index++)
-        oracle_begin(options->oracle, id, true);
-    int error = options->ops->truncate(options->subject, id.mapping, first);
-    id.index = first;
-    bool ok = note_call(self, error, "truncate", id);
-    for (; id.index < options->shape.pages; id.index++)
-        oracle_end(options->oracle, id, oracle_started(options->oracle, id), ok);
+    begin_change(self, range, ORACLE_ZEROS);
+    int error = options->ops->truncate(options->subject, range);
+    end_change(self, range, outcome_of(self, range, "truncate", error));
 }
 
+static void punch_one(struct worker *self)
+{
+    const struct driver_options *options = self->options;
+    struct subject_range range = random_range(self, own_mapping(self));
+    self->result.punches++;
+    begin_change(self, range, ORACLE_PUNCH);
+    int error = options->ops->punch(options->subject, range);
+    enum oracle_outcome outcome = outcome_of(self, range, "punch", error);
+    end_change(self, range, outcome == ORACLE_DONE ? outcome : taken_back(self));
+}
+
+static void discard_one(struct worker *self)
+{
+    const struct driver_options *options = self->options;
+    struct subject_range range = random_range(self, own_mapping(self));
+    range.count = options->ops->discarded;
+    range.first -= range.first % range.count;
+    self->result.discards++;
+    begin_change(self, range, ORACLE_DISCARD);
+    outcome_of(self, range, "discard", options->ops->discard(options->subject, range));
+    end_change(self, range, taken_back(self)); /* whatever it says, it may have been nothing */
+}
+
+static void stir_one(struct worker *self)
+{
+    const struct driver_options *options = self->options;
+    struct subject_range range =
+        random_range(self, seeded_below(&self->random, options->shape.mappings));
+    self->result.stirs++;
+    note_call(self, options->ops->stir(options->subject, range), "stir",
+              (struct page_id){range.mapping, range.first});
+}
+
+/* A sync of part of a mapping, one in two of all of it. */
 static void sync_one(struct worker *self)
 {
     const struct driver_options *options = self->options;
-    uint64_t mapping = seeded_below(&self->random, options->shape.mappings);
+    struct subject_range range =
+        random_range(self, seeded_below(&self->random, options->shape.mappings));
+    if (seeded_below(&self->random, 2)) {
+        range.first = 0;
+        range.count = options->shape.pages;
+    }
+    struct page_id id = {range.mapping, range.first};
+    oracle_sync_begin(options->oracle, range.mapping, self->snapshot);
+    if (note_call(self, options->ops->sync(options->subject, range), "sync", id))
+        oracle_sync_end(options->oracle, id, range.first + range.count - 1, self->snapshot);
+}
+
+static void sync_all(struct worker *self)
+{
+    const struct driver_options *options = self->options;
+    struct page_id id = {0, 0};
+    uint64_t pages = options->shape.pages;
+    for (id.mapping = 0; id.mapping < options->shape.mappings; id.mapping++)
+        oracle_sync_begin(options->oracle, id.mapping, self->snapshot + id.mapping * pages);
+    id.mapping = 0;
+    if (!note_call(self, options->ops->sync_all(options->subject, self->number), "sync of all", id))
+        return;
+    for (; id.mapping < options->shape.mappings; id.mapping++)
+        oracle_sync_end(options->oracle, id, pages - 1, self->snapshot + id.mapping * pages);
+}
+
+static void sync_some(struct worker *self)
+{
     self->result.syncs++;
-    oracle_sync_begin(options->oracle, mapping, self->snapshot);
-    if (note_call(self, options->ops->sync(options->subject, mapping), "sync",
-                  (struct page_id){mapping, 0}))
-        oracle_sync_end(options->oracle, mapping, self->snapshot);
+    if (self->options->ops->sync_all && !seeded_below(&self->random, 8))
+        sync_all(self);
+    else
+        sync_one(self);
+}
+
+/* One call; one that only the owner of a mapping may make is a read for who owns none. */
+static void do_one(struct worker *self)
+{
+    const struct driver_options *options = self->options;
+    const struct {
+        unsigned ppm;
+        bool owns;
+        void (*call)(struct worker *);
+    } calls[] = {
+        {options->sync_ppm, false, sync_some}, {options->truncate_ppm, true, truncate_one},
+        {options->punch_ppm, true, punch_one}, {options->discard_ppm, true, discard_one},
+        {options->stir_ppm, false, stir_one},  {options->write_ppm, true, write_some},
+    };
+    bool owner = self->number < options->shape.mappings;
+    unsigned which = (unsigned)seeded_below(&self->random, MILLION);
+    for (size_t i = 0; i < MGLRU_ARRAY_LEN(calls); which -= calls[i++].ppm) {
+        if (which >= calls[i].ppm)
+            continue;
+        if (calls[i].owns && !owner)
+            break;
+        calls[i].call(self);
+        return;
+    }
+    read_some(self);
 }
 
 static void work(void *argument)
 {
     struct worker *self = argument;
-    const struct driver_options *options = self->options;
-    bool owner = self->number < options->shape.mappings;
     for (uint64_t i = 0; i < self->operations && !atomic_load_relaxed(self->stop); i++) {
-        unsigned which = (unsigned)seeded_below(&self->random, MILLION);
-        unsigned truncates = options->truncate_ppm + options->sync_ppm;
-        if (which < options->sync_ppm)
-            sync_one(self);
-        else if (which < truncates && owner)
-            truncate_one(self);
-        else if (which < truncates + options->write_ppm && owner)
-            write_some(self);
-        else
-            read_some(self);
+        do_one(self);
         if (self->result.findings)
             atomic_store_relaxed(self->stop, true);
     }
 }
 
-static void add_result(struct driver_result *to, const struct driver_result *from)
+void driver_add(struct driver_result *to, const struct driver_result *from)
 {
     if (!to->findings && from->findings)
         snprintf(to->first, sizeof(to->first), "%s", from->first);
@@ -160,8 +260,12 @@ static void add_result(struct driver_result *to, const struct driver_result *fro
     to->writes += from->writes;
     to->syncs += from->syncs;
     to->truncates += from->truncates;
+    to->punches += from->punches;
+    to->discards += from->discards;
+    to->stirs += from->stirs;
     to->failures += from->failures;
     to->pages_judged += from->pages_judged;
+    to->cuts += from->cuts;
     to->findings += from->findings;
 }
 
@@ -173,7 +277,8 @@ static void worker_init(struct worker *worker, const struct driver_options *opti
     worker->random = (struct seeded){.seed = options->seed, .state = seed};
     size_t bytes = (size_t)DRIVER_PAGES_MAX * options->shape.page_bytes;
     MGLRU_CHECK(os_pages_map(bytes, false, (void **)&worker->pages) == MGLRU_OK);
-    worker->snapshot = malloc(options->shape.pages * sizeof(uint64_t));
+    worker->snapshot =
+        calloc((size_t)options->shape.mappings * options->shape.pages, sizeof(*worker->snapshot));
     MGLRU_CHECK(worker->snapshot);
 }
 
@@ -199,7 +304,7 @@ static void run_round(struct worker *workers, uint64_t operations, struct driver
     for (unsigned i = 0; i < threads; i++) {
         if (i)
             os_thread_join(workers[i].thread);
-        add_result(result, &workers[i].result);
+        driver_add(result, &workers[i].result);
     }
 }
 
@@ -210,7 +315,7 @@ void driver_recover(const struct driver_options *options, bool killed, struct dr
     struct page_id id;
     for (id.mapping = 0; id.mapping < options->shape.mappings; id.mapping++) {
         for (id.index = 0; id.index < options->shape.pages; id.index++) {
-            struct subject_range range = {id.mapping, id.index, 1};
+            struct subject_range range = {id.mapping, id.index, 1, 0};
             int error, tries = 0;
             do { /* of a store that fails now and then */
                 error = options->ops->read(options->subject, range, page);
@@ -242,7 +347,11 @@ void driver_run(const struct driver_options *options, struct driver_result *resu
         left -= round;
         if (!options->ops->power_cut || result->findings)
             continue;
-        MGLRU_CHECK(options->ops->power_cut(options->subject) == MGLRU_OK);
+        int error = options->ops->power_cut(options->subject);
+        if (error) {
+            note_finding(result, "a power cut failed", (struct page_id){0, 0});
+            break;
+        }
         result->cuts++;
         driver_recover(options, false, result);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The verifying workload: threads read, write, sync and truncate random pages of a subject, and
+ * The verifying workload: threads read, change and sync random pages of a subject, and
  * judge every page that they read; between rounds the power is cut and every page is judged.
  * Mapping m is changed by thread m mod threads and read by all.
  *
@@ -25,6 +25,9 @@ struct driver_options {
     unsigned write_ppm;  /* the rest are reads */
     unsigned sync_ppm;
     unsigned truncate_ppm;
+    unsigned punch_ppm; /* these for subjects that have the call */
+    unsigned discard_ppm;
+    unsigned stir_ppm;
     bool errors;   /* calls may fail; else the first failure is a finding */
     bool may_tear; /* the store tears pages that were not synced */
 };
@@ -37,6 +40,9 @@ struct driver_result {
     uint64_t writes;
     uint64_t syncs;
     uint64_t truncates;
+    uint64_t punches;
+    uint64_t discards;
+    uint64_t stirs;
     uint64_t failures; /* calls that gave an error */
     uint64_t pages_judged;
     uint64_t cuts;
@@ -47,6 +53,9 @@ struct driver_result {
 
 /* Runs the workload. */
 void driver_run(const struct driver_options *options, struct driver_result *result);
+
+/* Adds the counts of @from; the first finding of the two stays. */
+void driver_add(struct driver_result *to, const struct driver_result *from);
 
 /* Judges every page as after a crash: see oracle_recover. Adds to @result. */
 void driver_recover(const struct driver_options *options, bool killed,

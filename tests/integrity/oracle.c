@@ -18,7 +18,8 @@ struct oracle_page {
     _Atomic uint64_t synced;
     _Atomic uint64_t zeros;
     _Atomic uint64_t failures;
-    _Atomic bool damaged; /* a change of it failed, and none has succeeded since */
+    _Atomic uint64_t returns; /* odd: a change is under way that may take others back */
+    _Atomic bool damaged;     /* a change has torn it, and none has succeeded since */
 };
 
 struct oracle {
@@ -58,27 +59,45 @@ static struct oracle_page *page_of(const struct oracle *oracle, struct page_id i
     return (struct oracle_page *)&oracle->pages[id.mapping * oracle->shape.pages + id.index];
 }
 
-uint64_t oracle_begin(struct oracle *oracle, struct page_id id, bool zeros)
+uint64_t oracle_begin(struct oracle *oracle, struct page_id id, enum oracle_change change)
 {
     struct oracle_page *page = page_of(oracle, id);
     uint64_t version = atomic_load_relaxed(&page->started) + 1; /* one writer at a time */
-    if (zeros)
+    if (change == ORACLE_ZEROS || change == ORACLE_PUNCH)
         atomic_store_release(&page->zeros, version);
+    /* Pairs with may_return and the loads for a sync. */
+    if (change == ORACLE_PUNCH || change == ORACLE_DISCARD)
+        atomic_add_acq_rel(&page->returns, 1);
     /* Pairs with the load in judge_version. */
     atomic_store_release(&page->started, version);
     return version;
 }
 
-void oracle_end(struct oracle *oracle, struct page_id id, uint64_t version, bool ok)
+/* What the page is now may be as old as its last sync. */
+static void take_back(struct oracle_page *page)
+{
+    uint64_t synced = atomic_load_acquire(&page->synced);
+    if (synced < atomic_load_relaxed(&page->completed))
+        atomic_store_release(&page->completed, synced);
+}
+
+void oracle_end(struct oracle *oracle, struct page_id id, uint64_t version,
+                enum oracle_outcome outcome)
 {
     struct oracle_page *page = page_of(oracle, id);
-    atomic_store_release(&page->damaged, !ok);
+    bool returns = atomic_load_relaxed(&page->returns) & 1;
+    if (outcome != ORACLE_FAILED)
+        atomic_store_release(&page->damaged, outcome == ORACLE_TEARING);
     /* After the mark, so that who sees the count sees the mark. Pairs with oracle_before. */
-    if (!ok)
+    if (outcome == ORACLE_TEARING)
         atomic_add_release(&page->failures, 1);
     /* Pairs with oldest_of. */
-    if (ok)
+    if (outcome == ORACLE_DONE)
         atomic_store_release(&page->completed, version);
+    else if (returns)
+        take_back(page);
+    if (returns)
+        atomic_add_release(&page->returns, 1);
     /* Last of all: who sees the end sees how it ended. Pairs with wait_for_change. */
     atomic_store_release(&page->ended, version);
 }
@@ -98,6 +117,8 @@ struct oracle_before oracle_before(const struct oracle *oracle, struct page_id i
 {
     const struct oracle_page *page = page_of(oracle, id);
     struct oracle_before before = {.failures = atomic_load_acquire(&page->failures)};
+    before.returns = atomic_load_acquire(&page->returns);
+    before.synced = atomic_load_acquire(&page->synced);
     before.damaged = atomic_load_acquire(&page->damaged);
     before.oldest = oldest_of(page);
     return before;
@@ -136,6 +157,12 @@ static bool may_be_torn(const struct oracle_page *page, struct oracle_before bef
     return atomic_load_acquire(&page->failures) != before.failures;
 }
 
+/* Whether a change that was under way during a read may have taken others back. */
+static bool may_return(const struct oracle_page *page, struct oracle_before before)
+{
+    return before.returns & 1 || atomic_load_acquire(&page->returns) != before.returns;
+}
+
 enum oracle_finding oracle_judge(const struct oracle *oracle, struct page_id id,
                                  struct oracle_before before, const void *data)
 {
@@ -144,23 +171,37 @@ enum oracle_finding oracle_judge(const struct oracle *oracle, struct page_id id,
     enum page_verdict verdict = page_check(data, oracle->shape.page_bytes, id, &version);
     if (verdict == PAGE_TORN)
         return may_be_torn(page, before) ? ORACLE_FINE : ORACLE_TORN;
-    return judge_version(page, before.oldest, verdict, version);
+    enum oracle_finding finding = judge_version(page, before.oldest, verdict, version);
+    if (finding == ORACLE_STALE && may_return(page, before))
+        finding = judge_version(page, before.synced, verdict, version);
+    return finding;
 }
 
-void oracle_sync_begin(const struct oracle *oracle, uint64_t mapping, uint64_t *snapshot)
-{
-    for (uint64_t i = 0; i < oracle->shape.pages; i++)
-        snapshot[i] = oldest_of(page_of(oracle, (struct page_id){mapping, i}));
-}
-
-void oracle_sync_end(struct oracle *oracle, uint64_t mapping, const uint64_t *snapshot)
+void oracle_sync_begin(const struct oracle *oracle, uint64_t mapping,
+                       struct oracle_covered *snapshot)
 {
     for (uint64_t i = 0; i < oracle->shape.pages; i++) {
-        struct oracle_page *page = page_of(oracle, (struct page_id){mapping, i});
-        uint64_t synced = atomic_load_relaxed(&page->synced);
-        while (synced < snapshot[i] && !atomic_cas_relaxed(&page->synced, &synced, snapshot[i]))
-            ;
+        const struct oracle_page *page = page_of(oracle, (struct page_id){mapping, i});
+        snapshot[i].returns = atomic_load_acquire(&page->returns);
+        snapshot[i].version = oldest_of(page);
     }
+}
+
+/* The sync covers what was completed, unless that was taken back before its end. */
+static void cover(struct oracle_page *page, struct oracle_covered covered)
+{
+    if (covered.returns & 1 || atomic_load_acquire(&page->returns) != covered.returns)
+        return;
+    uint64_t synced = atomic_load_relaxed(&page->synced);
+    while (synced < covered.version && !atomic_cas_acq_rel(&page->synced, &synced, covered.version))
+        ;
+}
+
+void oracle_sync_end(struct oracle *oracle, struct page_id first, uint64_t last,
+                     const struct oracle_covered *snapshot)
+{
+    for (; first.index <= last; first.index++)
+        cover(page_of(oracle, first), snapshot[first.index]);
 }
 
 /* What was found is what the page is from now on. */
@@ -174,6 +215,7 @@ static void adopt(struct oracle_page *page, enum page_verdict verdict, uint64_t 
     }
     atomic_store_relaxed(&page->damaged, verdict == PAGE_TORN);
     /* A change that the crash broke off will not end. */
+    atomic_store_relaxed(&page->returns, (atomic_load_relaxed(&page->returns) + 1) & ~UINT64_C(1));
     atomic_store_relaxed(&page->ended, atomic_load_relaxed(&page->started));
 }
 

@@ -9,6 +9,8 @@
  *   synced     newest version that a successful sync covers: a power cut leaves it or a later one
  *   zeros      newest version that is zeros
  * synced <= completed <= started; ended, zeros <= started.
+ * A change may take others back: from its begin to its end the page may be any version since the
+ * last sync, and afterwards what it then was is the oldest that may be found.
  *
  * A page has one writer at a time; reads, syncs and judgements may run beside it. All state lies in
  * memory that the caller gives, which may be shared with a process that is about to be killed.
@@ -47,11 +49,25 @@ size_t oracle_bytes(const struct oracle_shape *shape);
 /* Makes an oracle in @memory (64-byte aligned), which knows nothing but zeros. */
 struct oracle *oracle_init(void *memory, const struct oracle_shape *shape);
 
-/* A write or, with @zeros, a truncate of one page begins; gives its version. */
-uint64_t oracle_begin(struct oracle *oracle, struct page_id id, bool zeros);
+enum oracle_change {
+    ORACLE_WRITE = 1,
+    ORACLE_ZEROS,  /* a truncate */
+    ORACLE_PUNCH,  /* zeros; unless it succeeds, it may take changes back */
+    ORACLE_DISCARD /* takes changes back */
+};
 
-/* It ended. Not @ok: it may have happened, or in part, or not. */
-void oracle_end(struct oracle *oracle, struct page_id id, uint64_t version, bool ok);
+enum oracle_outcome {
+    ORACLE_DONE = 1,
+    ORACLE_FAILED, /* it may have happened, or not */
+    ORACLE_TEARING /* or in part */
+};
+
+/* A change of one page begins; gives its version. */
+uint64_t oracle_begin(struct oracle *oracle, struct page_id id, enum oracle_change change);
+
+/* It ended. */
+void oracle_end(struct oracle *oracle, struct page_id id, uint64_t version,
+                enum oracle_outcome outcome);
 
 /* Newest version that was begun; for its writer. */
 uint64_t oracle_started(const struct oracle *oracle, struct page_id id);
@@ -59,7 +75,9 @@ uint64_t oracle_started(const struct oracle *oracle, struct page_id id);
 /* What a read has to know from before it began. */
 struct oracle_before {
     uint64_t oldest;   /* version that it may find */
-    uint64_t failures; /* changes of the page that had failed */
+    uint64_t synced;   /* the same, if changes are taken back meanwhile */
+    uint64_t returns;  /* changes that took others back: begins and ends of them */
+    uint64_t failures; /* changes of the page that had torn it */
     bool damaged;      /* the last change had */
 };
 
@@ -74,11 +92,19 @@ struct oracle_before oracle_before(const struct oracle *oracle, struct page_id i
 enum oracle_finding oracle_judge(const struct oracle *oracle, struct page_id id,
                                  struct oracle_before before, const void *page);
 
-/* A sync of @mapping begins: @snapshot, one number a page, is what it has to cover. */
-void oracle_sync_begin(const struct oracle *oracle, uint64_t mapping, uint64_t *snapshot);
+/* What a sync has to cover of one page. */
+struct oracle_covered {
+    uint64_t version;
+    uint64_t returns;
+};
 
-/* It has succeeded. */
-void oracle_sync_end(struct oracle *oracle, uint64_t mapping, const uint64_t *snapshot);
+/* A sync of @mapping begins; one entry of @snapshot a page. */
+void oracle_sync_begin(const struct oracle *oracle, uint64_t mapping,
+                       struct oracle_covered *snapshot);
+
+/* It has succeeded for the pages of [@first, @last] of @mapping. */
+void oracle_sync_end(struct oracle *oracle, struct page_id first, uint64_t last,
+                     const struct oracle_covered *snapshot);
 
 /*
  * Judges what was found after a crash, and goes on from it. @killed: the machine lived on, so what

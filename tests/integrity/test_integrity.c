@@ -18,6 +18,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "bases.h"
 #include "driver.h"
 #include "os/os.h"
 #include "through.h"
@@ -37,30 +38,6 @@ static uint64_t operations(void)
 
 /* ---- Stores ---- */
 
-enum base_kind { BASE_MEMORY, BASE_SYNCED, BASE_FILE, BASE_URING };
-
-static void path_of(char *path, size_t capacity, unsigned mapping)
-{
-    snprintf(path, capacity, "%s/mapping%u", folder, mapping);
-}
-
-static int open_base(enum base_kind kind, unsigned mapping, struct mglru_store **out)
-{
-    char path[64];
-    path_of(path, sizeof(path), mapping);
-    struct mglru_store_memory_options memory = {
-        .size = sizeof(memory), .size_max = 1 << 24, .synced_copy = kind == BASE_SYNCED};
-    struct mglru_store_file_options file = {.size = sizeof(file), .path = path, .create = true};
-    switch (kind) {
-    case BASE_FILE:
-        return mglru_store_file_open(&file, out);
-    case BASE_URING:
-        return mglru_store_uring_open(&file, out);
-    default:
-        return mglru_store_memory_open(&memory, out);
-    }
-}
-
 /* False: there is no such store here. */
 static bool open_through(struct through *through, enum base_kind kind)
 {
@@ -68,7 +45,7 @@ static bool open_through(struct through *through, enum base_kind kind)
     through->mappings = MAPPINGS;
     through_init(through);
     for (unsigned i = 0; i < MAPPINGS; i++) {
-        int error = open_base(kind, i, &through->base[i]);
+        int error = base_open(kind, (struct base_place){folder, i}, &through->base[i]);
         if (kind == BASE_URING && (error == MGLRU_ENOTSUP || error == MGLRU_EPERM))
             return false;
         assert_int_equal(error, MGLRU_OK);
@@ -79,12 +56,10 @@ static bool open_through(struct through *through, enum base_kind kind)
 
 static void close_through(struct through *through)
 {
-    char path[64];
     through_close(through);
     for (unsigned i = 0; i < MAPPINGS; i++) {
         mglru_store_close(through->base[i]);
-        path_of(path, sizeof(path), i);
-        os_file_remove(path);
+        base_remove((struct base_place){folder, i});
     }
 }
 
@@ -425,23 +400,24 @@ static void the_oracle_knows_what_may_be_found(void **state)
     void *memory = oracle_memory();
     struct oracle *oracle = oracle_init(memory, &shape);
     struct page_id id = {1, 2};
-    uint64_t snapshot[PAGES];
+    struct oracle_covered snapshot[PAGES];
     struct oracle_before before = oracle_before(oracle, id);
     assert_int_equal(oracle_judge(oracle, id, before, zeros), ORACLE_FINE);
-    assert_int_equal(oracle_begin(oracle, id, false), 1);
+    assert_int_equal(oracle_begin(oracle, id, ORACLE_WRITE), 1);
     page_stamp(page, PAGE_BYTES, id, 1);
     assert_int_equal(oracle_judge(oracle, id, before, zeros), ORACLE_FINE); /* not yet there */
     assert_int_equal(oracle_judge(oracle, id, before, page), ORACLE_FINE);
-    oracle_end(oracle, id, 1, true);
+    oracle_end(oracle, id, 1, ORACLE_DONE);
     before = oracle_before(oracle, id);
     assert_int_equal(before.oldest, 1);
     assert_int_equal(oracle_judge(oracle, id, before, zeros), ORACLE_STALE);
     page_stamp(page, PAGE_BYTES, id, 2);
     assert_int_equal(oracle_judge(oracle, id, before, page), ORACLE_FUTURE);
     oracle_sync_begin(oracle, 1, snapshot);
-    assert_int_equal(oracle_begin(oracle, id, false), 2);
-    oracle_end(oracle, id, 2, true);
-    oracle_sync_end(oracle, 1, snapshot); /* covers version 1 alone */
+    assert_int_equal(oracle_begin(oracle, id, ORACLE_WRITE), 2);
+    oracle_end(oracle, id, 2, ORACLE_DONE);
+    oracle_sync_end(oracle, (struct page_id){1, 0}, PAGES - 1,
+                    snapshot); /* covers version 1 alone */
     page_stamp(page, PAGE_BYTES, id, 1);
     assert_int_equal(oracle_judge(oracle, id, before, page), ORACLE_FINE); /* began before */
     before = oracle_before(oracle, id);
@@ -449,17 +425,47 @@ static void the_oracle_knows_what_may_be_found(void **state)
     assert_int_equal(oracle_recover(oracle, id, page, true, false), ORACLE_LOST);
     assert_int_equal(oracle_recover(oracle, id, page, false, false), ORACLE_FINE);
     assert_int_equal(oracle_recover(oracle, id, zeros, false, false), ORACLE_LOST);
-    assert_int_equal(oracle_begin(oracle, id, true), 3); /* numbers go on */
-    oracle_end(oracle, id, 3, false);
+    assert_int_equal(oracle_begin(oracle, id, ORACLE_ZEROS), 3); /* numbers go on */
+    oracle_end(oracle, id, 3, ORACLE_TEARING);
     page[600] ^= 1; /* a change that failed may have torn it, be it during the read or before */
     assert_int_equal(oracle_judge(oracle, id, before, page), ORACLE_FINE);
     before = oracle_before(oracle, id);
     assert_int_equal(oracle_judge(oracle, id, before, page), ORACLE_FINE);
-    assert_int_equal(oracle_begin(oracle, id, true), 4);
-    oracle_end(oracle, id, 4, true);
+    assert_int_equal(oracle_begin(oracle, id, ORACLE_ZEROS), 4);
+    oracle_end(oracle, id, 4, ORACLE_DONE);
     before = oracle_before(oracle, id);
     assert_int_equal(oracle_judge(oracle, id, before, page), ORACLE_TORN);
     assert_int_equal(oracle_judge(oracle, id, before, zeros), ORACLE_FINE);
+    free(memory);
+}
+
+/* What is discarded, and what a punch that failed leaves, is as old as the last sync or newer. */
+static void the_oracle_knows_what_is_taken_back(void **state)
+{
+    static char first[PAGE_BYTES], second[PAGE_BYTES];
+    void *memory = oracle_memory();
+    struct page_id id = {1, 2};
+    struct oracle_covered snapshot[PAGES];
+    for (enum oracle_change change = ORACLE_PUNCH; change <= ORACLE_DISCARD; change++) {
+        struct oracle *oracle = oracle_init(memory, &shape);
+        for (uint64_t version = 1; version <= 2; version++) {
+            page_stamp(version == 1 ? first : second, PAGE_BYTES, id, version);
+            assert_int_equal(oracle_begin(oracle, id, ORACLE_WRITE), version);
+            oracle_end(oracle, id, version, ORACLE_DONE);
+            oracle_sync_begin(oracle, 1, snapshot);
+            if (version == 1)
+                oracle_sync_end(oracle, id, id.index, snapshot);
+        }
+        struct oracle_before before = oracle_before(oracle, id);
+        assert_int_equal(oracle_judge(oracle, id, before, first), ORACLE_STALE);
+        assert_int_equal(oracle_begin(oracle, id, change), 3);
+        assert_int_equal(oracle_judge(oracle, id, before, first), ORACLE_FINE);
+        oracle_end(oracle, id, 3, ORACLE_FAILED);
+        assert_int_equal(oracle_judge(oracle, id, before, first), ORACLE_FINE);
+        oracle_sync_end(oracle, id, id.index, snapshot); /* of version 2, which went meanwhile */
+        assert_int_equal(oracle_judge(oracle, id, oracle_before(oracle, id), first), ORACLE_FINE);
+        assert_int_equal(oracle_recover(oracle, id, first, false, false), ORACLE_FINE);
+    }
     free(memory);
 }
 
@@ -473,7 +479,7 @@ static void end_the_change(void *argument)
 {
     struct change *change = argument;
     os_clock_sleep_ns(1000000);
-    oracle_end(change->oracle, change->id, 1, change->ok);
+    oracle_end(change->oracle, change->id, 1, change->ok ? ORACLE_DONE : ORACLE_TEARING);
 }
 
 /* Of a torn page the oracle judges by how the change that was under way has ended. */
@@ -486,7 +492,8 @@ static void torn_pages_wait_for_the_change(void **state)
         struct os_thread *thread;
         struct change change = {oracle_init(memory, &shape), {1, 2}, ok};
         struct oracle_before before = oracle_before(change.oracle, change.id);
-        page_stamp(page, PAGE_BYTES, change.id, oracle_begin(change.oracle, change.id, false));
+        page_stamp(page, PAGE_BYTES, change.id,
+                   oracle_begin(change.oracle, change.id, ORACLE_WRITE));
         page[600] ^= 1;
         assert_int_equal(os_thread_start(end_the_change, &change, &thread), MGLRU_OK);
         assert_int_equal(oracle_judge(change.oracle, change.id, before, page),
@@ -512,6 +519,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pages_say_what_they_are),
         cmocka_unit_test(the_oracle_knows_what_may_be_found),
+        cmocka_unit_test(the_oracle_knows_what_is_taken_back),
         cmocka_unit_test(torn_pages_wait_for_the_change),
         cmocka_unit_test(memory_that_is_synced),
         cmocka_unit_test(memory_and_threads),

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bases.h"
 #include "os/os.h"
 
 /* Chosen: a breakage shows within a few thousand calls, not at once; truncates are rarer. */
@@ -65,23 +66,24 @@ static int through_write(void *subject, struct subject_range range, const void *
     return error;
 }
 
-static int through_sync(void *subject, uint64_t mapping)
+static int through_sync(void *subject, struct subject_range range)
 {
     struct through *through = subject;
     if (through->breakage == THROUGH_LIES_ABOUT_SYNCS)
         return MGLRU_OK;
-    int error = mglru_store_sync(through->store[mapping]);
+    int error = mglru_store_sync(through->store[range.mapping]);
     return through->breakage == THROUGH_HIDES_SYNC_ERRORS ? MGLRU_OK : error;
 }
 
-static int through_truncate(void *subject, uint64_t mapping, uint64_t first)
+static int through_truncate(void *subject, struct subject_range range)
 {
     struct through *through = subject;
     if (breaks(through, THROUGH_KEEPS_TRUNCATED))
         return MGLRU_OK;
-    lock_mutex_acquire(&through->lock[mapping]);
-    int error = mglru_store_truncate(through->store[mapping], offset_of(through, first));
-    lock_mutex_release(&through->lock[mapping]);
+    lock_mutex_acquire(&through->lock[range.mapping]);
+    int error =
+        mglru_store_truncate(through->store[range.mapping], offset_of(through, range.first));
+    lock_mutex_release(&through->lock[range.mapping]);
     return error;
 }
 
@@ -106,25 +108,10 @@ int through_open(struct through *through)
     return MGLRU_OK;
 }
 
-static void add_counts(struct through *through, struct mglru_store *store)
-{
-    struct mglru_store_faulty_counts counts = {.size = sizeof(counts)};
-    if (mglru_store_faulty_counts(store, &counts))
-        return;
-    through->counts.requests += counts.requests;
-    through->counts.write_errors += counts.write_errors;
-    through->counts.sync_errors += counts.sync_errors;
-    through->counts.shorts += counts.shorts;
-    through->counts.delays += counts.delays;
-    through->counts.pages_destaged += counts.pages_destaged;
-    through->counts.pages_torn += counts.pages_torn;
-    through->counts.pages_lost += counts.pages_lost;
-}
-
 void through_close(struct through *through)
 {
     for (uint32_t i = 0; i < through->mappings && through->faults.size; i++) {
-        add_counts(through, through->store[i]);
+        base_add_faults(&through->counts, through->store[i]);
         mglru_store_close(through->store[i]);
     }
     free(through->old);

@@ -41,7 +41,7 @@ struct through {
     uint64_t restarts;
     char *old; /* THROUGH_READS_STALE: a copy of a page, of which is remembered beside it */
     struct subject_range old_of;
-    struct mglru_store_faulty_counts counts; /* of all restarts together, some of them */
+    struct mglru_store_faulty_counts counts; /* of all restarts together */
 };
 
 /* Makes the locks; once, before through_open. */

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "os/os.h"
+#include "race_point.h"
 #include "seeded.h"
 #include "sync/atomic.h"
 
@@ -43,13 +44,11 @@ static uint64_t stress_seed; /* 0: the real machine */
 static uint64_t stress_pass; /* over all seeds */
 static _Thread_local uint64_t stress_points;
 
-/* Knuth's MMIX generator: one in sixteen points lets others run; on the real machine, where they
- * run anyway, one in 2^STRESS_POINTS_REAL. */
+/* One in sixteen points lets others run; on the real machine, where they run anyway, one in
+ * 2^STRESS_POINTS_REAL. */
 void atomic_race_point(void)
 {
-    stress_points = stress_points * 6364136223846793005u + 1442695040888963407u;
-    if (stress_points >> (stress_seed ? 60 : 64 - STRESS_POINTS_REAL) == 0)
-        os_thread_yield();
+    race_point(&stress_points, stress_seed ? 4 : STRESS_POINTS_REAL);
 }
 
 static void stress_main(void *argument)
