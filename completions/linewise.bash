@@ -13,6 +13,7 @@ declare -A _linewise_options=(
     [lock]='--classes --line --base -o --json'
     [record]='-o --watch --mode --max'
     [predict]='--cpus --latency --line --program --classes-out --json'
+    [import]='--program --bias --at --line --classes-out --json'
     [check]='--classes --lock --line --base --html --json'
 )
 _linewise_common='--btf --btf-base --help'
@@ -27,7 +28,7 @@ _linewise_value() {
     --program | --classes-out | --classes | --lock | --json | --html | --btf-base | -o)
         mapfile -t COMPREPLY < <(compgen -f -- "$2")
         ;;
-    --lines | --min-size | --watch | --max | --cpus | --latency) COMPREPLY=() ;;
+    --lines | --min-size | --watch | --max | --cpus | --latency | --bias | --at) COMPREPLY=() ;;
     *) return 1 ;;
     esac
 }

@@ -6,19 +6,14 @@
 #include "coherence/log.h"
 
 #include <endian.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <mglru/error.h>
 
 #include "base/text.h"
 #include "base/check.h"
-#include "base/errno.h"
 
 /* A program of an hour at a nanosecond each has fewer. */
 #define OPERATIONS_MAX ((uint64_t)1 << 40)
@@ -381,30 +376,12 @@ int coherence_log_parse(const struct coherence_bytes *file, uint32_t line_bytes,
 int coherence_log_read(const char *path, uint32_t line_bytes, struct coherence_log *log,
                        struct coherence_error *error)
 {
-    struct stat about;
+    struct coherence_bytes bytes;
     *log = (struct coherence_log){0};
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0 || fstat(file, &about) != 0) {
-        int code = errno_code(errno);
-        coherence_fail(error, code, "%s: %s", path, strerror(errno));
-        if (file >= 0)
-            close(file);
-        return code;
-    }
-    struct coherence_bytes bytes = {"", (size_t)about.st_size, path};
-    void *mapped = MAP_FAILED;
-    if (S_ISREG(about.st_mode) && about.st_size > 0) {
-        mapped = mmap(NULL, bytes.bytes, PROT_READ, MAP_PRIVATE, file, 0);
-        bytes.data = mapped;
-    } else {
-        bytes.bytes = 0;
-    }
-    close(file);
-    if (bytes.bytes > 0 && mapped == MAP_FAILED)
-        return coherence_fail(error, MGLRU_EIO, "%s: cannot be mapped", path);
-    int code = coherence_log_parse(&bytes, line_bytes, log, error);
-    if (mapped != MAP_FAILED)
-        munmap(mapped, bytes.bytes);
+    int code = coherence_file_open(path, &bytes, error);
+    if (code == MGLRU_OK)
+        code = coherence_log_parse(&bytes, line_bytes, log, error);
+    coherence_file_close(&bytes);
     return code;
 }
 

@@ -11,7 +11,7 @@
 #ifndef COHERENCE_LOG_H
 #define COHERENCE_LOG_H
 
-#include "coherence/error.h"
+#include "coherence/file.h"
 #include "coherence/log_format.h"
 #include "coherence/trace.h"
 
@@ -52,12 +52,7 @@ struct coherence_log {
 int coherence_log_read(const char *path, uint32_t line_bytes, struct coherence_log *log,
                        struct coherence_error *error);
 
-/* The same from memory; @name stands for the file in messages. */
-struct coherence_bytes {
-    const void *data;
-    size_t bytes;
-    const char *name;
-};
+/* The same from memory. */
 int coherence_log_parse(const struct coherence_bytes *file, uint32_t line_bytes,
                         struct coherence_log *log, struct coherence_error *error);
 void coherence_log_free(struct coherence_log *log);

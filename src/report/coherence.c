@@ -40,13 +40,10 @@ static void print_pair(struct report_out *out, const struct coherence_prediction
                   pair->both_write ? "written" : "read", pair->reader, pair->writer);
 }
 
-static void print_pairs(struct report_out *out, const struct coherence_prediction *prediction,
-                        const char *operation)
+static void print_pairs(struct report_out *out, const struct coherence_prediction *prediction)
 {
     size_t shown = 0;
     const struct coherence_blame *blame = &prediction->blame;
-    report_printf(out, "\npairs of fields at %" PRIu32 " CPUs, misses per %s\n", prediction->cpus,
-                  operation);
     while (shown < blame->count && shown < PAIRS_SHOWN &&
            per_op(blame->pairs[shown].count, prediction) >= prediction->misses_per_op * SHARE_SHOWN)
         print_pair(out, prediction, &blame->pairs[shown++]);
@@ -79,13 +76,18 @@ void report_forecast(struct report_out *out, const struct report_forecast *forec
     }
     if (cut)
         report_printf(out, "* the log's beginning; all of it would take long\n");
-    if (forecast->prediction_count > 0)
-        print_pairs(out, &forecast->predictions[forecast->prediction_count - 1], operation);
+    if (forecast->prediction_count > 0) {
+        const struct coherence_prediction *last =
+            &forecast->predictions[forecast->prediction_count - 1];
+        report_printf(out, "\npairs of fields at %" PRIu32 " CPUs, misses per %s\n", last->cpus,
+                      operation);
+        print_pairs(out, last);
+    }
 }
 
-static void pair_json(struct report_json_stream *json,
-                      const struct coherence_prediction *prediction,
-                      const struct coherence_pair *pair)
+/* @key: what the pair's number is called. */
+static void pair_json(struct report_json_stream *json, const struct coherence_pair *pair,
+                      const char *key, double value)
 {
     report_json_object(json, NULL);
     report_json_text(json, "type", pair->subject[0] != '\0' ? pair->subject : NULL);
@@ -94,7 +96,7 @@ static void pair_json(struct report_json_stream *json,
     report_json_text(json, "writer", pair->writer);
     report_json_text(json, "kind", coherence_verdict_name(pair->verdict));
     report_json_bool(json, "both_write", pair->both_write);
-    report_json_number(json, "per_op", per_op(pair->count, prediction));
+    report_json_number(json, key, value);
     report_json_end(json);
 }
 
@@ -106,7 +108,7 @@ static void prediction_json(struct report_json_stream *json, const struct cohere
     report_json_number(json, "cold_per_op", one->cold_per_op);
     report_json_array(json, "pairs");
     for (size_t i = 0; i < one->blame.count; i++)
-        pair_json(json, one, &one->blame.pairs[i]);
+        pair_json(json, &one->blame.pairs[i], "per_op", per_op(one->blame.pairs[i].count, one));
     report_json_end(json);
     report_json_object(json, "slowdown");
     report_json_number(json, "low", one->slowdown[0]);
@@ -132,6 +134,45 @@ void report_forecast_json(struct report_out *out, const struct report_forecast *
     report_json_array(&json, "latency_ns");
     report_json_count(&json, NULL, forecast->latency_ns[0]);
     report_json_count(&json, NULL, forecast->latency_ns[1]);
+    report_json_end(&json);
+    report_json_end(&json);
+}
+
+void report_samples(struct report_out *out, const struct report_samples *samples)
+{
+    char text[3][REPORT_NUMBER_BYTES];
+    struct coherence_prediction shares = {
+        .misses_per_op = 1, .operations = samples->hitm, .blame = *samples->blame};
+    report_number_count(samples->accesses, text[0], sizeof(text[0]));
+    report_number_count(samples->hitm, text[1], sizeof(text[1]));
+    report_number_count(samples->unknown, text[2], sizeof(text[2]));
+    report_printf(out,
+                  "%s: %s samples on %" PRIu32 " lines; %s loads met a line that another CPU had"
+                  " modified\n",
+                  samples->file, text[0], samples->lines, text[1]);
+    report_printf(out, "measured, not predicted; whose store a load met is told by the stores"
+                       " sampled on its line\n");
+    if (samples->unknown > 0)
+        report_printf(out, "%s of these loads are on lines without a sampled store: not below\n",
+                      text[2]);
+    report_printf(out, "\npairs of fields, share of these loads\n");
+    print_pairs(out, &shares);
+}
+
+void report_samples_json(struct report_out *out, const struct report_samples *samples)
+{
+    struct report_json_stream json;
+    const struct coherence_blame *blame = samples->blame;
+    report_json_begin(&json, out);
+    report_json_object(&json, NULL);
+    report_json_count(&json, "samples", samples->accesses);
+    report_json_count(&json, "left_out", samples->left_out);
+    report_json_count(&json, "hitm", samples->hitm);
+    report_json_count(&json, "unknown_writer", samples->unknown);
+    report_json_array(&json, "pairs");
+    for (size_t i = 0; i < blame->count; i++)
+        pair_json(&json, &blame->pairs[i], "share",
+                  (double)blame->pairs[i].count / (double)samples->hitm);
     report_json_end(&json);
     report_json_end(&json);
 }
@@ -193,7 +234,7 @@ static void print_use(struct report_out *out, const struct coherence_use *use)
 void report_uses(struct report_out *out, const char *log, const struct coherence_uses *uses)
 {
     report_printf(out,
-                  "# Who read and wrote what in the recording %s, written by linewise predict.\n"
+                  "# Who read and wrote what, from %s.\n"
                   "# A recording shows one run: what it did not do is cold here.\n",
                   log);
     for (size_t first = 0, end; first < uses->count; first = end) {

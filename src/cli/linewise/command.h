@@ -20,6 +20,7 @@ int linewise_list(int argc, char **argv);
 int linewise_show(int argc, char **argv);
 int linewise_conflicts(int argc, char **argv);
 int linewise_diff(int argc, char **argv);
+int linewise_import(int argc, char **argv);
 int linewise_lock(int argc, char **argv);
 int linewise_predict(int argc, char **argv);
 int linewise_record(int argc, char **argv);

@@ -26,6 +26,8 @@ static const struct command {
     {"check", "fails when a layout is worse than its lock, or breaks a rule", linewise_check},
     {"record", "which thread reads and writes what, from a run of a program", linewise_record},
     {"predict", "what a recording costs on more CPUs, which fields are to blame", linewise_predict},
+    {"import", "which fields to blame for what perf sampled: perf c2c, perf script",
+     linewise_import},
 };
 
 static int print_help(void)

@@ -200,26 +200,6 @@ static int predict_all(struct predict *predict)
     return LINEWISE_CLEAN;
 }
 
-static int write_classes(struct predict *predict)
-{
-    struct linewise_syntax syntax = {.command = COMMAND};
-    struct linewise_options options = {.syntax = &syntax};
-    struct coherence_uses uses;
-    struct report_out out;
-    if (predict->classes_out == NULL)
-        return LINEWISE_CLEAN;
-    int status = linewise_output_open(&options, &out, predict->classes_out);
-    if (status != LINEWISE_CLEAN)
-        return status;
-    if (coherence_uses_make(&predict->log.trace, &predict->subjects.subjects, &uses) != MGLRU_OK) {
-        report_out_abandon(&out);
-        return linewise_fail(COMMAND, LINEWISE_ENVIRONMENT, "out of memory");
-    }
-    report_uses(&out, predict->log_path, &uses);
-    coherence_uses_free(&uses);
-    return linewise_output_close(&options, &out);
-}
-
 static int write_report(struct predict *predict)
 {
     struct linewise_syntax syntax = {.command = COMMAND};
@@ -258,10 +238,11 @@ static int run(struct predict *predict)
         return linewise_fail(COMMAND, LINEWISE_USAGE,
                              "%s: no access was recorded: was anything watched?",
                              predict->log_path);
-    int status =
-        linewise_subjects_make(&predict->log, predict->program, &predict->open, &predict->subjects);
+    int status = linewise_subjects_make(COMMAND, &predict->log, predict->program, &predict->open,
+                                        &predict->subjects);
     if (status == LINEWISE_CLEAN)
-        status = write_classes(predict);
+        status = linewise_uses_write(&predict->subjects, &predict->log, predict->log_path,
+                                     predict->classes_out);
     if (status == LINEWISE_CLEAN)
         status = predict_all(predict);
     return status == LINEWISE_CLEAN ? write_report(predict) : status;

@@ -10,8 +10,7 @@
 
 #include "cli/linewise/command.h"
 #include "cli/linewise/session.h"
-
-#define COMMAND "predict"
+#include "report/coherence.h"
 
 /* The lines that the log touches, sorted. */
 struct touched {
@@ -20,9 +19,9 @@ struct touched {
     uint64_t mask;
 };
 
-static int no_memory(void)
+static int no_memory(const struct linewise_subjects *subjects)
 {
-    return linewise_fail(COMMAND, LINEWISE_ENVIRONMENT, "out of memory");
+    return linewise_fail(subjects->command, LINEWISE_ENVIRONMENT, "out of memory");
 }
 
 static int compare_lines(const void *left, const void *right)
@@ -106,15 +105,16 @@ static int compare_fields(const void *left, const void *right)
     return (a->bytes < b->bytes) - (a->bytes > b->bytes);
 }
 
-static int fill_fields(struct linewise_fields *type, const struct layout_type *layout)
+static int fill_fields(const struct linewise_subjects *subjects, struct linewise_fields *type,
+                       const struct layout_type *layout)
 {
     struct layout_error error = {.text = ""};
     if (layout_flatten(layout, NULL, &type->flat, &error) != MGLRU_OK)
-        return linewise_fail(COMMAND, LINEWISE_ENVIRONMENT, "%s", error.text);
+        return linewise_fail(subjects->command, LINEWISE_ENVIRONMENT, "%s", error.text);
     type->bytes = layout->size_bytes;
     type->fields = calloc(type->flat.leaf_count + 1, sizeof(*type->fields));
     if (type->fields == NULL)
-        return no_memory();
+        return no_memory(subjects);
     const struct layout_nest *last = NULL;
     for (size_t i = 0; i < type->flat.leaf_count; i++) {
         const struct layout_leaf *leaf = &type->flat.leaves[i];
@@ -145,12 +145,12 @@ static int find_type(struct linewise_subjects *subjects, const char *asked, bool
     struct linewise_fields *larger =
         realloc(subjects->types, (subjects->type_count + 1) * sizeof(*larger));
     if (larger == NULL)
-        return no_memory();
+        return no_memory(subjects);
     subjects->types = larger;
     struct linewise_fields *type = &larger[subjects->type_count++];
     *type = (struct linewise_fields){.asked = strdup(asked)};
     if (type->asked == NULL)
-        return no_memory();
+        return no_memory(subjects);
     struct layout_error error = {.text = ""};
     const struct layout_type *layout = NULL;
     int code = MGLRU_ENOENT;
@@ -158,13 +158,13 @@ static int find_type(struct linewise_subjects *subjects, const char *asked, bool
         code = variable ? layout_variable(subjects->set, asked, &layout, &error)
                         : layout_find(subjects->set, asked, &layout, NULL, &error);
     if (code != MGLRU_OK && !variable && subjects->set != NULL)
-        fprintf(stderr, "linewise %s: %s\n", COMMAND, error.text);
+        fprintf(stderr, "linewise %s: %s\n", subjects->command, error.text);
     /* A variable of an anonymous type is its own name for it, which nobody else knows. */
     if (code != MGLRU_OK || (variable && layout->name == NULL))
         return LINEWISE_CLEAN;
     char text[LAYOUT_PATH_BYTES];
     type->name = strdup(linewise_type_name(layout, asked, text, sizeof(text)));
-    return type->name == NULL ? no_memory() : fill_fields(type, layout);
+    return type->name == NULL ? no_memory(subjects) : fill_fields(subjects, type, layout);
 }
 
 static struct coherence_subject subject_of(const struct linewise_fields *type, uint64_t address,
@@ -192,7 +192,7 @@ static int add_subject(struct linewise_subjects *subjects, size_t *capacity,
         *capacity = (subjects->subjects.count + count) * 2;
         struct coherence_subject *larger = realloc(subjects->items, *capacity * sizeof(*larger));
         if (larger == NULL)
-            return no_memory();
+            return no_memory(subjects);
         subjects->items = larger;
         subjects->subjects.items = larger;
     }
@@ -209,13 +209,16 @@ static int add_objects(struct linewise_subjects *subjects, const struct coherenc
     for (size_t i = 0; i < log->object_count; i++) {
         const struct coherence_object *object = &log->objects[i];
         size_t type;
-        if (!is_touched(touched, object->address, object->bytes))
+        if (object->bytes > 0 && !is_touched(touched, object->address, object->bytes))
             continue;
         int status = find_type(subjects, object->type, false, &type);
-        if (status == LINEWISE_CLEAN)
+        if (status != LINEWISE_CLEAN)
+            return status;
+        uint64_t bytes = object->bytes > 0 ? object->bytes : subjects->types[type].bytes;
+        if (bytes > 0)
             status = add_subject(
                 subjects, capacity,
-                subject_of(&subjects->types[type], object->address, object->bytes, object->type),
+                subject_of(&subjects->types[type], object->address, bytes, object->type),
                 subjects->types[type].bytes);
         if (status != LINEWISE_CLEAN)
             return status;
@@ -272,30 +275,52 @@ static void open_program(struct linewise_subjects *subjects, const char *path,
     struct layout_error error = {.text = ""};
     if (!coherence_symbols_open(&subjects->symbols, path))
         fprintf(stderr, "linewise %s: %s: no symbols can be read; variables have no names\n",
-                COMMAND, path);
+                subjects->command, path);
     if (layout_open(path, options, &subjects->set, &error) != MGLRU_OK)
-        fprintf(stderr, "linewise %s: %s; fields are told by their offsets\n", COMMAND, error.text);
+        fprintf(stderr, "linewise %s: %s; fields are told by their offsets\n", subjects->command,
+                error.text);
 }
 
-int linewise_subjects_make(const struct coherence_log *log, const char *program,
-                           const struct layout_open_options *options,
+int linewise_subjects_make(const char *command, const struct coherence_log *log,
+                           const char *program, const struct layout_open_options *options,
                            struct linewise_subjects *subjects)
 {
     struct touched touched;
     size_t capacity = 0;
-    *subjects = (struct linewise_subjects){0};
+    *subjects = (struct linewise_subjects){.command = command};
     if (program == NULL && log->module_count > 0)
         program = log->modules[0].path;
     if (program != NULL)
         open_program(subjects, program, options);
     if (!sort_touched(&log->trace, &touched))
-        return no_memory();
+        return no_memory(subjects);
     int status = add_objects(subjects, log, &touched, &capacity);
     if (status == LINEWISE_CLEAN)
         status = add_symbols(subjects, log, &touched, &capacity);
     free(touched.lines);
     sort_subjects(subjects);
     return status;
+}
+
+int linewise_uses_write(const struct linewise_subjects *subjects, const struct coherence_log *log,
+                        const char *source, const char *path)
+{
+    struct linewise_syntax syntax = {.command = subjects->command};
+    struct linewise_options options = {.syntax = &syntax};
+    struct coherence_uses uses;
+    struct report_out out;
+    if (path == NULL)
+        return LINEWISE_CLEAN;
+    int status = linewise_output_open(&options, &out, path);
+    if (status != LINEWISE_CLEAN)
+        return status;
+    if (coherence_uses_make(&log->trace, &subjects->subjects, &uses) != MGLRU_OK) {
+        report_out_abandon(&out);
+        return no_memory(subjects);
+    }
+    report_uses(&out, source, &uses);
+    coherence_uses_free(&uses);
+    return linewise_output_close(&options, &out);
 }
 
 void linewise_subjects_free(struct linewise_subjects *subjects)

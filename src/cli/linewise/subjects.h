@@ -26,6 +26,7 @@ struct linewise_fields {
 };
 
 struct linewise_subjects {
+    const char *command;                /* that messages name */
     struct coherence_subjects subjects; /* what coherence/ asks for */
     struct coherence_subject *items;
     struct layout_set *set; /* NULL: the program has no debug information */
@@ -35,13 +36,18 @@ struct linewise_subjects {
 };
 
 /*
- * Looks up what @log touches. @program: the file with debug information; NULL: the recorded one.
- * What is missing is told on stderr. @subjects: the caller frees it in any case; the log must
- * outlive it. Returns an exit status.
+ * Looks up what @log touches, for the subcommand @command. @program: the file with debug
+ * information; NULL: the recorded one. An object of 0 bytes has as many as its type. What is
+ * missing is told on stderr. @subjects: the caller frees it in any case; the log must outlive it.
+ * Returns an exit status.
  */
-int linewise_subjects_make(const struct coherence_log *log, const char *program,
-                           const struct layout_open_options *options,
+int linewise_subjects_make(const char *command, const struct coherence_log *log,
+                           const char *program, const struct layout_open_options *options,
                            struct linewise_subjects *subjects);
+
+/* Writes the class file of @log, which came from @source, to @path; NULL: none is wanted. */
+int linewise_uses_write(const struct linewise_subjects *subjects, const struct coherence_log *log,
+                        const char *source, const char *path);
 void linewise_subjects_free(struct linewise_subjects *subjects);
 
 #endif

@@ -18,6 +18,7 @@ commands:
   check     fails when a layout is worse than its lock, or breaks a rule
   record    which thread reads and writes what, from a run of a program
   predict   what a recording costs on more CPUs, which fields are to blame
+  import    which fields to blame for what perf sampled: perf c2c, perf script
 
   linewise COMMAND --help   what a command does, its options and examples
   linewise --version        the version
@@ -121,5 +122,25 @@ examples
   linewise record -o server.log -- ./server && linewise predict server.log
   linewise predict server.log --cpus 2,24,128 --json -
   linewise predict server.log --classes-out server.classes
+
+exit status: 0 done; 2 usage or bad input; 3 the environment refused
+$ linewise import --help
+usage: linewise import FILE [--program FILE] [--bias N] [--at ADDRESS=TYPE]... [--line N]
+                       [--classes-out FILE] [--json FILE]
+
+Names the fields behind what perf sampled with the counters of a CPU. FILE is the text of
+`perf c2c report --stdio`, or of `perf script -F comm,tid,ip,addr,data_src`.
+
+  --program FILE      where symbols and debug information are; a kernel's for --at
+  --bias N            what the loader added to the program's addresses (0)
+  --at ADDRESS=TYPE   at this address is an object of that type, as perf saw it
+  --line N            bytes of a line: 32, 64, 128 (64)
+  --classes-out FILE  a class file of what was sampled, for conflicts and suggest
+  --json FILE         the pairs for programs; - is standard output
+
+examples
+  perf c2c record -- ./server && perf c2c report --stdio >c2c.txt
+  linewise import c2c.txt --program server --bias 0x555555554000
+  linewise import c2c.txt --program vmlinux --at '0xffff888100b52c00=struct lruvec'
 
 exit status: 0 done; 2 usage or bad input; 3 the environment refused
