@@ -12,6 +12,9 @@
 
 /* A charge of at most this many pages goes on for as long as reclaim finds anything. */
 #define COSTLY_PAGES 8
+/* Pages that the reclaims of one charge of a shared cache may look at in vain, beyond those of the
+ * memcg (chosen: the 16 retries of a memcg of 64 pages, whose pages others may be using). */
+#define VAIN_LOOKS 4096
 /* A fixed kernel charge is taken in steps of this many pages (chosen: few calls, no huge one). */
 #define FIXED_STEP_PAGES 1024
 
@@ -123,6 +126,15 @@ static void handle_high_shared(struct mglru_cache *cache, struct memcg *memcg)
     }
 }
 
+/* Whether a shared cache has looked in vain at what a memcg has: it is in use or dirty, and more
+ * tries would meet it again, at a cost that grows with the memcg. */
+static bool looked_in_vain(const struct mglru_cache *cache, const struct memcg *memcg,
+                           unsigned long looked)
+{
+    return cache_is_shared(cache) &&
+           looked >= (unsigned long)page_counter_read(&memcg->memory) + VAIN_LOOKS;
+}
+
 /* Above memory.high. A shared cache leaves it to background reclaim while that keeps up. */
 static bool left_to_background(struct mglru_cache *cache, struct memcg *memcg)
 {
@@ -141,6 +153,7 @@ static int charge(struct mglru_cache *cache, struct mglru_memcg *user, unsigned 
     struct reclaim_outcome outcome;
     bool drained = false, raised = false;
     unsigned retries = MAX_RECLAIM_RETRIES, reliefs = 0;
+    unsigned long looked = 0;
     int error = cache->machine.pages ? machine_make_room(cache, pages, once) : 0;
     if (error)
         return error;
@@ -155,8 +168,10 @@ static int charge(struct mglru_cache *cache, struct mglru_memcg *user, unsigned 
         unsigned long reclaimed = reclaim_pages(cache, over, pages, &outcome);
         if (!reclaimed && !once && outcome.dirty && relieve(cache, over, &reliefs))
             continue; /* sixteen retries would meet the same dirty pages */
-        /* Nothing was looked at: all further tries would find the same (T3, T10). */
-        bool hopeless = !reclaimed && work == atomic_load_relaxed(&cache->reclaim.work);
+        looked = reclaimed ? 0 : looked + outcome.looked;
+        /* Nothing was looked at, or all: further tries would find the same (T3, T10). */
+        bool hopeless = !reclaimed && (work == atomic_load_relaxed(&cache->reclaim.work) ||
+                                       looked_in_vain(cache, over, looked));
         if (memcg_margin(over) < (long)pages) {
             bool first = !drained;
             if (first)
@@ -169,6 +184,7 @@ static int charge(struct mglru_cache *cache, struct mglru_memcg *user, unsigned 
                     return MGLRU_EAGAIN;
                 if (relieve(cache, over, &reliefs)) {
                     retries = MAX_RECLAIM_RETRIES;
+                    looked = 0;
                     continue;
                 }
                 cache_note_verdict(user, over, &outcome);

@@ -49,6 +49,7 @@ void reclaim_count_scan(struct lruvec *lruvec, struct scan_control *sc, enum lru
 {
     sc->nr_scanned += pages;
     sc->outcome.scanned += pages;
+    sc->looked += pages;
     reclaim_count(lruvec->reclaim, &lruvec->reclaim->work, pages);
     if (!pages)
         return;
@@ -356,6 +357,7 @@ unsigned long reclaim_run(struct reclaim *reclaim, const struct reclaim_request 
     bool hopeful = run_priorities(&sc);
     if (!sc.nr_reclaimed)
         try_harder(&sc, hopeful);
+    sc.outcome.looked = sc.looked;
     if (request->outcome)
         *request->outcome = sc.outcome;
     return sc.nr_reclaimed;

@@ -28,7 +28,8 @@ struct reclaim_outcome {
     unsigned long busy;      /* in use at that moment (shared caches) */
     unsigned long dirty;     /* of files, to be written first */
     unsigned long protected; /* of memcgs below their memory.min or memory.low */
-    unsigned long scanned;   /* looked at */
+    unsigned long scanned;   /* looked at in the last pass that did */
+    unsigned long looked;    /* looked at in all passes of a run */
 };
 
 /* One reclaim run. Owned by the thread that reclaims, on its stack. */
@@ -57,6 +58,7 @@ struct scan_control {
     bool cache_trim;
     bool file_is_tiny;
     uint64_t cost[LRU_TYPES];
+    unsigned long looked; /* pages, in all priorities */
     struct scan_counts counts;
     struct reclaim_outcome outcome;
     struct mm_walk walk; /* live while walk.lruvec is set */

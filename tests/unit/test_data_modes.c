@@ -172,6 +172,27 @@ static void T2_one_thread_may_fill_the_whole_limit(void **state)
     bench_end(&b);
 }
 
+/* However large the memcg: one reclaim, which looks at each page four times at most. */
+static void T3_a_refusal_looks_at_each_page_a_few_times(void **state)
+{
+    enum { MANY = 8192 };
+    static struct mglru_pin many[MANY];
+    struct bench b = bench_make_with((struct mglru_data_options){.memory_bytes = 2 * MANY * PAGE,
+                                                                 .no_threads = true,
+                                                                 .readahead_bytes = UINT64_MAX},
+                                     2 * MANY * PAGE);
+    struct mglru_pin pin;
+    bench_limit(&b, "memory.max", MANY);
+    for (unsigned i = 0; i < MANY; i++)
+        assert_int_equal(mglru_pin(b.file, i, MGLRU_PIN_READ, &many[i]), MGLRU_OK);
+    uint64_t before = bench_stat(&b, "pgscan");
+    assert_int_equal(mglru_pin(b.file, MANY, MGLRU_PIN_READ, &pin), MGLRU_EOOM);
+    assert_in_range(bench_stat(&b, "pgscan") - before, MANY / 8, 5 * MANY + 4096);
+    for (unsigned i = 0; i < MANY; i++)
+        mglru_unpin(&many[i], MGLRU_UNPIN_CLEAN);
+    bench_end(&b);
+}
+
 /* Bytes of memory that this process has now; 0: unknown. */
 static uint64_t resident_bytes(void)
 {
@@ -441,6 +462,7 @@ int main(void)
         WATCHED(T1_a_read_outside_the_limit_reports_the_store),
         WATCHED(T1_a_strict_limit_refuses_the_read),
         WATCHED(T2_one_thread_may_fill_the_whole_limit),
+        WATCHED(T3_a_refusal_looks_at_each_page_a_few_times),
         WATCHED(T4_memory_of_the_process_stays_near_the_limit),
         WATCHED(T11_the_smallest_cache_serves_many_threads),
         WATCHED(T12_writers_above_the_dirty_limit_wait_for_the_flusher),
