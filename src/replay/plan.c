@@ -123,7 +123,8 @@ static int list_specs(struct plan_pass *pass)
         const size_t size = i % each;
         uint64_t bytes = MEMORY_FOR_EVERYTHING;
         if (size < pass->size_count)
-            bytes = (uint64_t)((double)pass->sizes[size] * pass->memcg->rate);
+            bytes =
+                plan_sampled_bytes(pass->sizes[size], pass->memcg->rate, pass->survey->page_bytes);
         pass->specs[i] = (struct replay_spec){
             .classic = options->classic,
             .policy = options->classic ? "classic" : "mglru",

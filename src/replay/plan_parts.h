@@ -12,6 +12,13 @@
  * docs/memory-for-containers.md. */
 #define PLAN_SAMPLED_PAGES_MIN 256
 
+/*
+ * Pages that a memcg at its limit has free on average: the kernel charges 64 at once and uses them
+ * up one by one before it reclaims as many. They do not shrink with the rate, so a sampled run gets
+ * them back.
+ */
+#define PLAN_SLACK_PAGES 32
+
 /* What sizes and rate follow from. */
 struct plan_extent {
     uint64_t accesses;
@@ -24,6 +31,9 @@ double plan_rate(const struct plan_extent *extent, double wanted);
 
 /* Error of the miss ratio to be expected at @rate; 0 at 1. */
 double plan_rate_error(const struct plan_extent *extent, double rate);
+
+/* The memory of a run at @rate that stands for @bytes of all pages. */
+uint64_t plan_sampled_bytes(uint64_t bytes, double rate, uint32_t page_bytes);
 
 /* Fills @sizes, rising, from a small part of the working set to all of it; at least one. Returns
  * how many. */

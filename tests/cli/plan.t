@@ -255,9 +255,9 @@ $ mglru plan hot --sample 50% --readahead 0 | sed -n '1,6p;$p'
 hot: native, a miss waits 100 us
 
 /db, MGLRU of 7.3: 20,000 accesses of 570 pages (2.23M) in 2.00 s, 51.4% of the pages sampled
-memory  misses  pages read  miss ratio  refaults   stall  remarks
-    2M   1,045       1,045       5.22%       475  104 ms
- 2.25M     570         570       2.85%         0   57 ms  memory.low, memory.high, knee
+memory  misses  pages read  miss ratio  refaults    stall  remarks
+    2M     889         889       4.45%       319  88.9 ms
+ 2.25M     570         570       2.85%         0    57 ms  memory.low, memory.high, knee
     readahead is not modelled.
 # Outputs.
 $ mglru plan loop >/dev/full

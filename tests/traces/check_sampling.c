@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Compares curves of a sample of the pages with those of all pages, on real traces of more than
- * 500,000 accesses. LRU shows the sampler right down to caches of one sampled page; MGLRU shows
- * what a plan may promise from PLAN_SAMPLED_PAGES_MIN sampled pages on. The traces are not part of
- * the project (see ../shared/traces/README.md).
+ * 500,000 accesses, from the least size on that a plan shows. LRU shows what the sampler does,
+ * MGLRU what a plan may promise. The traces are not part of the project (see
+ * ../shared/traces/README.md).
  *
  * usage: check_sampling [--rate R] [--all] DIR
  *   --rate R  share of the pages, 0.01 unless given
  *   --all     print every size, not only the errors of each trace
- * exit: 0 all mean errors are within bounds; 1 some are not; 2 usage; 77 DIR is absent or this
- *   build can read none of the traces
+ * exit: 0 mean errors of MGLRU and all errors of LRU are within bounds; 1 some are not; 2 usage;
+ *   77 DIR is absent or this build can read none of the traces
  */
 #include <inttypes.h>
 #include <math.h>
@@ -27,9 +27,11 @@
 
 #define EXIT_SKIP 77
 #define SIZES 16
-/* Below it a sampled distance, a whole number of pages of the sample, tells nothing. */
-#define LRU_PAGES_MIN 8
-#define BOUND 0.02 /* asked for: mean absolute error of the miss ratio over the curve */
+#define PAGE_BYTES 4096u
+/* Samples that are smaller than a plan's least size: below it a sampled distance, a whole number of
+ * pages of the sample, tells nothing. */
+#define SMALL_PAGES_MIN 8
+#define BOUND 0.02 /* asked for: absolute error of the miss ratio */
 
 static const struct source {
     const char *file;
@@ -56,18 +58,25 @@ struct curve_check {
     size_t sizes;
 };
 
+/* What a cache of @pages of the sample, or what it stands for, gets. */
+static uint64_t memory_of(const struct curve_check *check, uint64_t pages, bool sampled)
+{
+    const uint64_t whole = PAGE_BYTES * (uint64_t)((double)pages / check->share + 0.5);
+    if (!sampled)
+        return whole;
+    return check->kernel ? plan_sampled_bytes(whole, check->share, PAGE_BYTES) : PAGE_BYTES * pages;
+}
+
 static int run(const struct curve_check *check, const uint64_t *pages, uint32_t sample,
                struct replay_result *result)
 {
     struct replay_spec specs[SIZES];
     struct replay_error error;
     for (size_t i = 0; i < check->sizes; i++)
-        specs[i] = (struct replay_spec){
-            .baseline = check->kernel ? NULL : policy_find("lru"),
-            .policy = check->kernel ? "mglru" : "lru",
-            .model = check->kernel ? "7.3" : NULL,
-            .memory_bytes =
-                4096 * (sample > 0 ? pages[i] : (uint64_t)((double)pages[i] / check->share + 0.5))};
+        specs[i] = (struct replay_spec){.baseline = check->kernel ? NULL : policy_find("lru"),
+                                        .policy = check->kernel ? "mglru" : "lru",
+                                        .model = check->kernel ? "7.3" : NULL,
+                                        .memory_bytes = memory_of(check, pages[i], sample > 0)};
     const struct replay_options options = {
         .traces = &check->path,
         .trace_count = 1,
@@ -95,8 +104,9 @@ static uint32_t sample_of(const struct curve_check *check)
 static size_t make_sizes(const struct curve_check *check, uint64_t pages[SIZES])
 {
     const double most = floor((double)check->distinct_pages * check->share + 0.5);
-    const double least =
-        check->kernel ? PLAN_SAMPLED_PAGES_MIN : fmax(1, fmin(LRU_PAGES_MIN, most / 2));
+    double least = PLAN_SAMPLED_PAGES_MIN;
+    if (!check->kernel && most < 2 * least)
+        least = fmax(1, fmin(SMALL_PAGES_MIN, most / 2));
     size_t count = 0;
     for (int i = 0; i < SIZES && least <= most; i++) {
         uint64_t size = (uint64_t)(least * pow(most / least, i / (SIZES - 1.0)) + 0.5);
@@ -154,7 +164,8 @@ static int measure(struct curve_check *check)
     return MGLRU_OK;
 }
 
-/* Prints a line; true when the mean error is within the bound. */
+/* Prints a line; true when the errors are within the bound. MGLRU has cliffs where a size or two
+ * may be off by more: a plan judges by the whole curve. */
 static bool judge(struct curve_check *check)
 {
     if (compare(check) != MGLRU_OK)
@@ -166,7 +177,7 @@ static bool judge(struct curve_check *check)
                check->accesses, check->distinct_pages);
         return true;
     }
-    const bool good = check->mean_error < BOUND;
+    const bool good = (check->kernel ? check->mean_error : check->most_error) < BOUND;
     printf("%-34s %-5s %9" PRIu64 " %8" PRIu64 " %8.0f %8.4f %8.4f%s\n", check->source->file,
            policy, check->accesses, check->distinct_pages, sampled, check->mean_error,
            check->most_error, good ? "" : "  above the bound");

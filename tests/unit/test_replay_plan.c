@@ -164,6 +164,14 @@ static void sizes_rise_to_the_whole_working_set(void **state)
     assert_true(sizes[0] >= PLAN_SAMPLED_PAGES_MIN * UINT64_C(100) * 4096);
 }
 
+/* The batches of the kernel do not shrink with the sample: its memory gets their slack back. */
+static void samples_have_the_slack_of_a_whole(void **state)
+{
+    assert_int_equal(plan_sampled_bytes(1000 * MIB, 1, 4096), 1000 * MIB);
+    assert_int_equal(plan_sampled_bytes(1000 * MIB, 0.5, 4096), 500 * MIB + 16 * 4096);
+    assert_int_equal(plan_sampled_bytes(0, 0.25, 16384), 24 * 16384);
+}
+
 static void long_traces_alone_are_sampled(void **state)
 {
     const struct plan_extent small = {1000000, 50000, 4096};
@@ -227,6 +235,7 @@ int main(void)
         cmocka_unit_test(a_target_holds_from_its_size_on),
         cmocka_unit_test(no_limit_that_kills_is_advised),
         cmocka_unit_test(sizes_rise_to_the_whole_working_set),
+        cmocka_unit_test(samples_have_the_slack_of_a_whole),
         cmocka_unit_test(long_traces_alone_are_sampled),
         cmocka_unit_test(a_loop_needs_all_of_itself),
     };
