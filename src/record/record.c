@@ -38,6 +38,9 @@
 /* Looking for new threads takes at most one part in so many of the time; chosen. */
 #define REFRESH_SHARE 20u
 
+/* A recorder that waits behind what it records loses events. */
+#define PRIORITY (-10)
+
 struct session {
     const struct record_options *options;
     struct record_report *report;
@@ -50,6 +53,7 @@ struct session {
     struct paths *paths;
     struct spool *spool;
     struct facts facts;
+    int priority;                     /* before the recording */
     uint64_t begin_ns, refresh_ns;    /* CLOCK_MONOTONIC */
     uint64_t first_event_ns, last_ns; /* the events' clock */
 };
@@ -139,6 +143,8 @@ static int begin(struct session *session)
     session->first_event_ns = session->last_ns = tracing_now_ns(session->tracing);
     if (session->first_event_ns == 0)
         return record_fail(session->error, MGLRU_ENOTSUP, "per_cpu/cpu0/stats: tells no time");
+    session->priority = getpriority(PRIO_PROCESS, 0);
+    setpriority(PRIO_PROCESS, 0, PRIORITY); /* without it there is more to lose, that is all */
     tracing_run(session->tracing, true);
     return target_start(session->target, session->error);
 }
@@ -226,6 +232,7 @@ static int end(struct session *session)
     size_t bytes = 1;
     int code = MGLRU_OK;
     tracing_run(session->tracing, false);
+    setpriority(PRIO_PROCESS, 0, session->priority);
     report->duration_ns = now_ns() - session->begin_ns;
     while (code == MGLRU_OK && bytes > 0)
         code = ring_read(session->ring, &bytes, session->error);
