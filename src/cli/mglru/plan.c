@@ -1,60 +1,35 @@
 /* SPDX-License-Identifier: MIT */
 /* `mglru plan`: command line -> plan -> reports. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include <mglru/error.h>
 
+#include "base/check.h"
 #include "cli/mglru/command.h"
 #include "cli/mglru/plan_args.h"
+#include "cli/mglru/reading.h"
 #include "cli/mglru/stop.h"
 #include "replay/plan.h"
 #include "report/plan.h"
-#include "report/progress.h"
 
 static const char name[] = "plan";
 
 struct session {
+    struct reading reading; /* the first */
     struct plan_args args;
-    struct report_progress progress;
     struct report_out json;
     struct report_out html;
 };
-
-static int on_progress(void *context, const struct trace_progress *progress, uint64_t accesses)
-{
-    struct session *session = context;
-    struct report_progress_point point = {
-        .done = progress->bytes_read, .total = progress->bytes_total, .items = accesses};
-    if (!session->args.quiet && !session->args.no_progress)
-        report_progress_update(&session->progress, &point);
-    return stop_wanted();
-}
-
-/* An output must not replace the trace that is being read. */
-static int check_not_trace(const struct plan_args *args, const char *path,
-                           struct report_error *error)
-{
-    struct stat output;
-    struct stat input;
-    if (strcmp(path, "-") == 0 || stat(path, &output) != 0 || stat(args->trace, &input) != 0 ||
-        output.st_dev != input.st_dev || output.st_ino != input.st_ino)
-        return MGLRU_OK;
-    snprintf(error->text, sizeof(error->text), "%s: is the trace, and would be overwritten", path);
-    return MGLRU_EINVAL;
-}
 
 /* Opens what is written by us, before the work, so that a bad name is noticed at once. */
 static int open_outputs(struct session *session, struct report_error *error)
 {
     const struct plan_args *args = &session->args;
-    int code = args->plot != NULL ? check_not_trace(args, args->plot, error) : MGLRU_OK;
-    if (code == MGLRU_OK && args->json != NULL)
-        code = check_not_trace(args, args->json, error);
-    if (code == MGLRU_OK && args->html != NULL)
-        code = check_not_trace(args, args->html, error);
+    const char *const outputs[] = {args->plot, args->json, args->html};
+    int code = MGLRU_OK;
+    for (size_t i = 0; i < MGLRU_ARRAY_LEN(outputs) && code == MGLRU_OK; i++)
+        code = reading_check_output(outputs[i], &args->trace, 1, error);
     if (code == MGLRU_OK && args->json != NULL)
         code = report_out_open(&session->json, args->json, error);
     if (code == MGLRU_OK && args->html != NULL)
@@ -146,14 +121,15 @@ static int make_plan(struct session *session)
         .warmup_accesses = args->warmup_accesses,
         .warmup_ns = args->warmup_ns,
         .target = args->target,
-        .on_progress = on_progress,
+        .on_progress = reading_progress,
         .context = session,
     };
     struct plan plan;
     struct replay_error error;
-    report_progress_begin(&session->progress, name);
+    session->reading.silent = args->quiet || args->no_progress;
+    report_progress_begin(&session->reading.progress, name);
     code = plan_make(&options, &plan, &error);
-    report_progress_end(&session->progress);
+    report_progress_end(&session->reading.progress);
     if (code == MGLRU_EINTR)
         return COMMAND_ENVIRONMENT;
     if (code != MGLRU_OK)
@@ -167,22 +143,17 @@ static int make_plan(struct session *session)
 
 int command_plan(int argc, char **argv)
 {
-    struct session session;
-    memset(&session, 0, sizeof(session));
+    struct session session = {.reading = {.command = name}};
     struct args_error error;
     int status = COMMAND_DONE;
-    if (!plan_args_parse(&session.args, argc, argv, &error)) {
+    if (!plan_args_parse(&session.args, argc, argv, &error))
         status = command_fail(name, COMMAND_USAGE, "%s", error.text);
-    } else if (session.args.help) {
+    else if (session.args.help)
         plan_help();
-    } else if (!stop_catch()) {
-        status =
-            command_fail(name, COMMAND_ENVIRONMENT, "cannot catch signals: %s", strerror(errno));
-    } else {
-        status = make_plan(&session);
-    }
+    else
+        status = reading_begin(&session.reading) ? make_plan(&session) : COMMAND_ENVIRONMENT;
     report_out_abandon(&session.json);
     report_out_abandon(&session.html);
     plan_args_free(&session.args);
-    return stop_wanted() && status == COMMAND_ENVIRONMENT ? stop_now(name) : status;
+    return reading_end(&session.reading, status);
 }

@@ -1,35 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /* `mglru replay`: command line -> replay -> reports. */
-#include <errno.h>
 #include <string.h>
 
 #include <mglru/error.h>
 
 #include "cli/mglru/command.h"
+#include "cli/mglru/reading.h"
 #include "cli/mglru/replay_args.h"
 #include "cli/mglru/replay_outputs.h"
 #include "cli/mglru/stop.h"
 #include "replay/replay.h"
-#include "report/progress.h"
 
 static const char name[] = "replay";
 
 /* What the callbacks of a replay work with. */
 struct session {
+    struct reading reading; /* the first */
     struct replay_args args;
     struct replay_outputs outputs;
-    struct report_progress progress;
 };
-
-static int on_progress(void *context, const struct trace_progress *progress, uint64_t accesses)
-{
-    struct session *session = context;
-    struct report_progress_point point = {
-        .done = progress->bytes_read, .total = progress->bytes_total, .items = accesses};
-    if (!session->args.quiet && !session->args.no_progress)
-        report_progress_update(&session->progress, &point);
-    return stop_wanted();
-}
 
 static void on_miss_bits(void *context, const struct replay_spec *spec, const void *bits,
                          size_t bytes)
@@ -65,7 +54,7 @@ static void fill_options(const struct replay_args *args, struct session *session
         .stat_flush_text = args->has_stat_flush ? args->stat_flush_text : NULL,
         .every = args->every,
         .explain = args->explain,
-        .on_progress = on_progress,
+        .on_progress = reading_progress,
         .on_records = args->write_native != NULL ? on_records : NULL,
         .on_miss_bits = args->miss_bits != NULL ? on_miss_bits : NULL,
         .context = session,
@@ -82,9 +71,10 @@ static int replay(struct session *session)
     struct replay_result result;
     struct replay_error error;
     fill_options(&session->args, session, &options);
-    report_progress_begin(&session->progress, "replay");
+    session->reading.silent = session->args.quiet || session->args.no_progress;
+    report_progress_begin(&session->reading.progress, name);
     code = replay_run(&options, &result, &error);
-    report_progress_end(&session->progress);
+    report_progress_end(&session->reading.progress);
     if (code == MGLRU_EINTR)
         return COMMAND_ENVIRONMENT;
     if (code != MGLRU_OK)
@@ -98,21 +88,16 @@ static int replay(struct session *session)
 
 int command_replay(int argc, char **argv)
 {
-    struct session session;
-    memset(&session, 0, sizeof(session));
+    struct session session = {.reading = {.command = name}};
     struct args_error error;
     int status = COMMAND_DONE;
-    if (!replay_args_parse(&session.args, argc, argv, &error)) {
+    if (!replay_args_parse(&session.args, argc, argv, &error))
         status = command_fail(name, COMMAND_USAGE, "%s", error.text);
-    } else if (session.args.help) {
+    else if (session.args.help)
         replay_help();
-    } else if (!stop_catch()) {
-        status =
-            command_fail(name, COMMAND_ENVIRONMENT, "cannot catch signals: %s", strerror(errno));
-    } else {
-        status = replay(&session);
-    }
+    else
+        status = reading_begin(&session.reading) ? replay(&session) : COMMAND_ENVIRONMENT;
     replay_outputs_abandon(&session.outputs);
     replay_args_free(&session.args);
-    return stop_wanted() && status != COMMAND_DONE ? stop_now(name) : status;
+    return reading_end(&session.reading, status);
 }

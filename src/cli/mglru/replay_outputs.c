@@ -6,30 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include <mglru/error.h>
 
+#include "cli/mglru/reading.h"
 #include "report/report.h"
-
-/* An output must not replace a trace that is being read. */
-static int check_not_input(const struct replay_args *args, const char *path,
-                           struct report_error *error)
-{
-    struct stat output;
-    if (strcmp(path, "-") == 0 || stat(path, &output) != 0 || !S_ISREG(output.st_mode))
-        return MGLRU_OK;
-    for (size_t i = 0; i < args->trace_count; i++) {
-        struct stat input;
-        if (stat(args->traces[i], &input) != 0 || input.st_dev != output.st_dev ||
-            input.st_ino != output.st_ino)
-            continue;
-        snprintf(error->text, sizeof(error->text), "%s: is the trace, and would be overwritten",
-                 path);
-        return MGLRU_EINVAL;
-    }
-    return MGLRU_OK;
-}
 
 static int open_one(struct replay_outputs *outputs, struct report_out *out,
                     const struct replay_args *args, const char *path, struct report_error *error)
@@ -37,7 +18,7 @@ static int open_one(struct replay_outputs *outputs, struct report_out *out,
     if (path == NULL)
         return MGLRU_OK;
     outputs->stdout_taken = outputs->stdout_taken || strcmp(path, "-") == 0;
-    int code = check_not_input(args, path, error);
+    int code = reading_check_output(path, args->traces, args->trace_count, error);
     return code == MGLRU_OK ? report_out_open(out, path, error) : code;
 }
 
@@ -123,10 +104,10 @@ int replay_outputs_open(struct replay_outputs *outputs, const struct replay_args
         code = open_one(outputs, &outputs->csv, args, args->csv, error);
     if (code == MGLRU_OK && args->write_native != NULL) {
         outputs->stdout_taken = outputs->stdout_taken || strcmp(args->write_native, "-") == 0;
-        code = check_not_input(args, args->write_native, error);
+        code = reading_check_output(args->write_native, args->traces, args->trace_count, error);
     }
-    if (code == MGLRU_OK && args->plot != NULL)
-        code = check_not_input(args, args->plot, error);
+    if (code == MGLRU_OK)
+        code = reading_check_output(args->plot, args->traces, args->trace_count, error);
     if (code == MGLRU_OK && args->miss_bits != NULL) {
         outputs->miss_bits = calloc(args->spec_count, sizeof(*outputs->miss_bits));
         if (outputs->miss_bits == NULL)
