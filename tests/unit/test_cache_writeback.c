@@ -186,6 +186,37 @@ static void reclaim_of_dirty_pages_gets_through(void **state)
     }
 }
 
+static uint64_t written_by(const struct bench *bench)
+{
+    struct mglru_counts counts;
+    mglru_memcg_counts(bench->memcg, false, &counts);
+    return counts.pages_written;
+}
+
+/* Written by age: a page counts each time that it goes to the device, not each time it is stored
+ * to. Pages of a large folio count by themselves. */
+static void what_goes_to_the_device_is_counted(void **state)
+{
+    struct bench bench;
+    create(&bench, "7.3", 32);
+    run(&bench, MGLRU_WRITE, 0, 10);
+    run(&bench, MGLRU_WRITE, 0, 10);
+    mglru_cache_set_time(bench.cache, UINT64_C(29000000000));
+    assert_int_equal(written_by(&bench), 0); /* not old enough */
+    mglru_cache_set_time(bench.cache, UINT64_C(40000000000));
+    assert_int_equal(written_by(&bench), 10);
+    run(&bench, MGLRU_WRITE, 3, 1);
+    mglru_cache_set_time(bench.cache, UINT64_C(80000000000));
+    assert_int_equal(written_by(&bench), 11);
+    for (uint64_t page = 1000; page < 1100; page++)
+        run(&bench, MGLRU_READ, page, 1);
+    assert_true(folio_order(slot_folio(index_get(&bench.mapping->index, 1090))) > 0);
+    run(&bench, MGLRU_WRITE, 1090, 2);
+    mglru_cache_set_time(bench.cache, UINT64_C(120000000000));
+    assert_int_equal(written_by(&bench), 13);
+    mglru_cache_destroy(bench.cache);
+}
+
 static void pages_written_again_while_written_are_written_twice(void **state)
 {
     struct bench bench;
@@ -290,6 +321,7 @@ int main(void)
         cmocka_unit_test(a_fifth_of_the_limit_makes_the_writer_wait),
         cmocka_unit_test(no_limit_means_age_alone),
         cmocka_unit_test(reclaim_of_dirty_pages_gets_through),
+        cmocka_unit_test(what_goes_to_the_device_is_counted),
         cmocka_unit_test(pages_written_again_while_written_are_written_twice),
         cmocka_unit_test(dropped_pages_are_not_written),
         cmocka_unit_test(flushing_is_of_a_subtree),
