@@ -3,7 +3,7 @@
 # tests/house/linewise_options.sh holds them against `linewise --help` and the manual page.
 
 declare -A _linewise_options=(
-    [list]='--sort --holes --min-size --line --json'
+    [list]='--sort --holes --min-size --line --html --json'
     [show]='--lines --classes --line --base --unicode --html --json'
     [conflicts]='--classes --line --base --unicode --html --json'
     [suggest]='--classes --line --base --patch --html --json'

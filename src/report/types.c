@@ -2,8 +2,11 @@
 /* The table of types; see types.h. */
 #include "report/types.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "report/html.h"
 #include "report/json_stream.h"
 #include "report/number.h"
 
@@ -13,6 +16,8 @@ static uint64_t line_count(const struct report_types *types, const struct layout
 }
 
 #define ROW_BYTES 256
+/* The path of a file, and some words. */
+#define SOURCE_BYTES 4608
 
 /* A row under construction: a kernel has 10,000, and printf would cost as much as finding them. */
 struct row {
@@ -69,17 +74,67 @@ static void put_row(struct report_out *out, const struct report_types *types,
     report_write(out, "\n", 1);
 }
 
-void report_types_text(struct report_out *out, const struct report_types *types)
+/* What the file has for debug information, and how many of its types are shown. */
+static void source_text(const struct report_types *types, char text[SOURCE_BYTES])
 {
     char shown[REPORT_NUMBER_BYTES], total[REPORT_NUMBER_BYTES];
     report_number_count(types->count, shown, sizeof(shown));
     report_number_count(types->total, total, sizeof(total));
-    report_printf(out, "%s: %s; %s of %s types\n", types->info->source, types->info->text, shown,
-                  total);
-    report_printf(out, "%9s %7s %6s %6s %9s %8s  %s\n", "size", "lines", "align", "holes", "unused",
-                  "padding", "type");
+    snprintf(text, SOURCE_BYTES, "%s: %s; %s of %s types", types->info->source, types->info->text,
+             shown, total);
+}
+
+void report_types_text(struct report_out *out, const struct report_types *types)
+{
+    char source[SOURCE_BYTES];
+    source_text(types, source);
+    report_printf(out, "%s\n%9s %7s %6s %6s %9s %8s  %s\n", source, "size", "lines", "align",
+                  "holes", "unused", "padding", "type");
     for (size_t i = 0; i < types->count; i++)
         put_row(out, types, types->types[i]);
+}
+
+static void put_html_amount(struct report_out *out, uint64_t bytes, uint64_t bits)
+{
+    report_printf(out, "<td class=\"n\">%" PRIu64, bytes);
+    if (bits > 0)
+        report_printf(out, "+%" PRIu64 "b", bits);
+    report_printf(out, "</td>");
+}
+
+static void put_html_row(struct report_out *out, const struct report_types *types,
+                         const struct layout_type *type)
+{
+    struct layout_summary summary;
+    layout_summarise(type, &summary);
+    report_printf(out, "<tr><td>");
+    report_html_text(out, type->display);
+    report_printf(out, "</td>");
+    put_html_amount(out, type->size_bytes, 0);
+    put_html_amount(out, line_count(types, type), 0);
+    put_html_amount(out, type->align_bytes, 0);
+    put_html_amount(out, summary.holes + summary.bit_holes, 0);
+    put_html_amount(out, summary.hole_bytes, summary.bit_hole_bits);
+    put_html_amount(out, summary.padding_bytes, summary.bit_padding);
+    report_printf(out, "</tr>\n");
+}
+
+void report_types_html(struct report_out *out, const struct report_types *types)
+{
+    static const char *const titles[] = {"size", "lines", "align", "holes", "unused", "padding"};
+    char source[SOURCE_BYTES];
+    source_text(types, source);
+    report_html_begin(out, types->info->source);
+    report_printf(out, "<p>");
+    report_html_text(out, source);
+    report_printf(out, "\n<table><tr><th>type</th>");
+    for (size_t i = 0; i < sizeof(titles) / sizeof(titles[0]); i++)
+        report_printf(out, "<th class=\"n\">%s</th>", titles[i]);
+    report_printf(out, "</tr>\n");
+    for (size_t i = 0; i < types->count; i++)
+        put_html_row(out, types, types->types[i]);
+    report_printf(out, "</table>\n");
+    report_html_end(out);
 }
 
 void report_types_json(struct report_out *out, const struct report_types *types)

@@ -17,6 +17,9 @@ struct report_types {
 
 void report_types_text(struct report_out *out, const struct report_types *types);
 
+/* The same as a page of HTML. */
+void report_types_html(struct report_out *out, const struct report_types *types);
+
 /* {"types":[{"name","kind","size","align","lines","holes",...}]} */
 void report_types_json(struct report_out *out, const struct report_types *types);
 

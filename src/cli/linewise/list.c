@@ -13,11 +13,11 @@
 
 static const struct linewise_syntax syntax = {
     .command = "list",
-    .takes = TAKES_LINE | TAKES_JSON | TAKES_FILTERS,
+    .takes = TAKES_LINE | TAKES_HTML | TAKES_JSON | TAKES_FILTERS,
     .files = 1,
     .help =
         "usage: linewise list FILE [TYPE...] [--sort KEY] [--holes] [--min-size SIZE]\n"
-        "                     [--line N] [--json FILE]\n"
+        "                     [--line N] [--html FILE] [--json FILE]\n"
         "\n"
         "Lists the structs, unions and classes of FILE. TYPE is a name, or a pattern as of the\n"
         "shell ('lru_*').\n"
@@ -26,7 +26,8 @@ static const struct linewise_syntax syntax = {
         "  --holes          only types with holes\n"
         "  --min-size SIZE  only types of at least so many bytes\n"
         "  --line N         bytes of a line (64)\n"
-        "  --json FILE      the table for programs; - is standard output\n"
+        "  --html FILE      the table as a page; - is standard output\n"
+        "  --json FILE      the table for programs\n"
         "\n"
         "size, lines, align: of the type; holes: how many there are between its members;\n"
         "unused: bytes in them, and bits (+3b) beside bit-fields; padding: behind the last one\n"
@@ -112,11 +113,16 @@ static int print(struct linewise_session *session, const struct report_types *ty
 {
     const struct linewise_options *options = session->options;
     struct report_out out;
-    int status = linewise_output_open(options, &out, options->json != NULL ? options->json : "-");
+    const char *path = options->json != NULL   ? options->json
+                       : options->html != NULL ? options->html
+                                               : "-";
+    int status = linewise_output_open(options, &out, path);
     if (status != LINEWISE_CLEAN)
         return status;
     if (options->json != NULL)
         report_types_json(&out, types);
+    else if (options->html != NULL)
+        report_types_html(&out, types);
     else
         report_types_text(&out, types);
     return linewise_output_close(options, &out);
@@ -127,6 +133,9 @@ static int run(struct linewise_session *session)
     const struct linewise_options *options = session->options;
     struct layout_error error = {.text = ""};
     struct layout_choices all;
+    if (options->json != NULL && options->html != NULL)
+        return linewise_fail(syntax.command, LINEWISE_USAGE,
+                             "--json and --html exclude each other");
     int code = layout_all(session->sets[0], &all, &error);
     if (code != MGLRU_OK)
         return linewise_fail(syntax.command, cli_status_of(code), "%s", error.text);

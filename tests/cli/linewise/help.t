@@ -33,7 +33,7 @@ $ linewise --version
 linewise 0.1.0
 $ linewise list --help
 usage: linewise list FILE [TYPE...] [--sort KEY] [--holes] [--min-size SIZE]
-                     [--line N] [--json FILE]
+                     [--line N] [--html FILE] [--json FILE]
 
 Lists the structs, unions and classes of FILE. TYPE is a name, or a pattern as of the
 shell ('lru_*').
@@ -42,7 +42,8 @@ shell ('lru_*').
   --holes          only types with holes
   --min-size SIZE  only types of at least so many bytes
   --line N         bytes of a line (64)
-  --json FILE      the table for programs; - is standard output
+  --html FILE      the table as a page; - is standard output
+  --json FILE      the table for programs
 
 size, lines, align: of the type; holes: how many there are between its members;
 unused: bytes in them, and bits (+3b) beside bit-fields; padding: behind the last one

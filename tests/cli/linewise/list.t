@@ -45,3 +45,19 @@ $ linewise list linewise-types packet --json - | sed 's|"file": ".*/|"file": "|'
     }
   ]
 }
+# The same as a page, in which nothing of the file is markup.
+$ linewise list linewise-types packet --html - | sed -n '/^<p>/,$p'
+<p>linewise-types: DWARF 5, x86-64, little-endian; 1 of 8 types
+<table><tr><th>type</th><th class="n">size</th><th class="n">lines</th><th class="n">align</th><th class="n">holes</th><th class="n">unused</th><th class="n">padding</th></tr>
+<tr><td>struct packet</td><td class="n">32</td><td class="n">1</td><td class="n">8</td><td class="n">2</td><td class="n">4+3b</td><td class="n">0</td></tr>
+</table>
+</html>
+$ cp linewise-types '<b>&'; linewise list '<b>&' pair --html - >page; grep -c '<b>' page; grep -c '&lt;b&gt;&amp;' page
+0
+3
+$ linewise list linewise-types packet --html - | grep -c -i -e 'src=' -e 'href=' -e '<script'
+0
+[1]
+$ linewise list linewise-types --html a --json b
+2| linewise list: --json and --html exclude each other
+[2]
