@@ -69,6 +69,7 @@ struct measure_result {
 int measure_hit(const struct measure_options *options, struct measure_result *result);
 int measure_refault(const struct measure_options *options, struct measure_result *result);
 int measure_replay(const struct measure_options *options, struct measure_result *result);
+int measure_aging(const struct measure_options *options, struct measure_result *result);
 /* The work of result->bench (measure/work.h) in options->layouts. MGLRU_ENOTSUP: this build has
  * none of them. */
 int measure_fault(const struct measure_options *options, struct measure_result *result);

@@ -52,36 +52,72 @@ static void flush_run(struct list_node *dst, struct list_node *src, struct list_
     *last = NULL;
 }
 
+/* What the batched algorithm knows of the zone that it moves, so that a folio costs one look at its
+ * flags and one change of them. */
+struct zone_move {
+    const struct reclaim_model *model;
+    uint64_t oldest;
+    uint64_t clear; /* bits of the flags that the move clears */
+    uint64_t to;    /* and those that it sets */
+    long pages;     /* moved */
+    unsigned long protected_pages[MAX_NR_TIERS];
+};
+
+/* Moves the seq field of a folio to the next generation. False: a walk promoted it earlier, and
+ * nothing changed. */
+static inline bool bump_oldest(struct zone_move *move, struct folio *folio)
+{
+    uint64_t seen = folio_flags(folio);
+    do {
+        if (!generation_is_oldest(move->model, move->oldest, seen))
+            return false;
+    } while (!folio_flags_replace(folio, &seen, (seen & ~move->clear) | move->to));
+    long pages = 1L << ((seen & FOLIO_ORDER_MASK) >> FOLIO_ORDER_SHIFT);
+    unsigned state = (unsigned)(seen & FOLIO_STATE_MASK);
+    move->pages += pages;
+    if (!move->model->protect_skips_full || !(move->model->fully >> state & 1))
+        move->protected_pages[move->model->tier[state]] += (unsigned long)pages;
+    return true;
+}
+
+static void account_move(struct lruvec *lruvec, enum lru_type type, unsigned zone,
+                         const struct zone_move *move)
+{
+    atomic_add_owner(&lruvec->nr_pages[gen_of(move->oldest)][type][zone], -move->pages);
+    atomic_add_owner(&lruvec->nr_pages[gen_of(move->oldest + 1)][type][zone], move->pages);
+    for (unsigned tier = 0; tier < MAX_NR_TIERS && move->model->bump_counts; tier++)
+        lruvec->protected_pages[type][tier] += move->protected_pages[tier];
+}
+
 static bool move_zone_batched(struct lruvec *lruvec, enum lru_type type, unsigned zone,
                               unsigned *budget)
 {
     uint64_t oldest = lruvec_min_seq(lruvec, type);
+    const struct reclaim_model *model = lruvec->reclaim->model;
+    struct zone_move move = {.model = model,
+                             .oldest = oldest,
+                             .clear = FOLIO_SEQ_MASK | model->bump_clears,
+                             .to = folio_seq_bits(oldest + 1)};
     struct list_node *src = &lruvec->folios[gen_of(oldest)][type][zone];
     struct list_node *dst = &lruvec->folios[gen_of(oldest + 1)][type][zone];
     struct list_node *run_end = NULL;
-    long moved = 0;
     struct list_node *pos, *next;
     list_for_each_safe (pos, next, src) {
         struct folio *folio = folio_of(pos);
-        __builtin_prefetch(next, 1);
-        unsigned state = generation_state(lruvec, folio);
-        bool promoted = generation_seq(lruvec, folio) != oldest;
-        uint64_t seq = generation_bump(lruvec, folio, false);
-        if (promoted) {
-            flush_run(dst, src, &run_end);
-            list_move_head(&lruvec->folios[gen_of(seq)][type][zone], pos);
-        } else {
-            moved += folio_pages(folio);
+        /* The next one was fetched a step ago: what it points to can be on its way two ahead. */
+        __builtin_prefetch(next->next, 1);
+        if (MGLRU_LIKELY(bump_oldest(&move, folio))) {
             run_end = pos;
-            if (lruvec->reclaim->model->bump_counts)
-                count_protected(lruvec, folio, state);
+        } else {
+            flush_run(dst, src, &run_end);
+            uint64_t seq = generation_seq(lruvec, folio);
+            list_move_head(&lruvec->folios[gen_of(seq)][type][zone], pos);
         }
         if (--*budget == 0)
             break;
     }
     flush_run(dst, src, &run_end);
-    atomic_add_owner(&lruvec->nr_pages[gen_of(oldest)][type][zone], -moved);
-    atomic_add_owner(&lruvec->nr_pages[gen_of(oldest + 1)][type][zone], moved);
+    account_move(lruvec, type, zone, &move);
     return *budget > 0;
 }
 

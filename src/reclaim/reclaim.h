@@ -164,6 +164,13 @@ bool aging_move_oldest(struct lruvec *lruvec, enum lru_type type, enum aging_alg
 
 /* Effective sequence number of a listed folio. */
 uint64_t generation_seq(const struct lruvec *lruvec, const struct folio *folio);
+/* Whether a folio of @flags, on a list, is in the generation @oldest, which is min_seq. */
+static inline bool generation_is_oldest(const struct reclaim_model *model, uint64_t oldest,
+                                        uint64_t flags)
+{
+    uint64_t stored = (flags >> FOLIO_SEQ_SHIFT) - 1;
+    return model->absolute_seq ? stored <= oldest : ((stored - oldest) & (MAX_NR_GENS - 1)) == 0;
+}
 /* Reference state with what the splice clears lazily. */
 unsigned generation_state(const struct lruvec *lruvec, const struct folio *folio);
 unsigned generation_state_of(const struct lruvec *lruvec, uint64_t flags);

@@ -43,12 +43,32 @@ $ mglru bench refault --jobs 1 --runs 1 --slices 1 --slice 100us --size 6M --jso
 $ printf '1\n2\n3\n1\n2\n' >keys
 $ mglru bench replay keys --runs 2 --size 1M --json - | grep -c '"case": "trace"'
 8
+# Both kernels' ways move all pages, in reverse and in order; a used page is not protected by age.
+$ mglru bench aging --size 2M --runs 1 --slices 1 --slice 100us --json aging.json --quiet; grep -A9 -E '"case": "what was moved"' aging.json | grep -E '"(variant|metric|median)"' | sed 's/^ *//'
+"variant": "per-folio",
+"metric": "left in order of use",
+"median": 0.032107,
+"variant": "per-folio",
+"metric": "counted as protected",
+"median": 9999,
+"variant": "batched",
+"metric": "left in order of use",
+"median": 1,
+"variant": "batched",
+"metric": "counted as protected",
+"median": 8749,
+"variant": "splice",
+"metric": "left in order of use",
+"median": 1,
+"variant": "splice",
+"metric": "counted as protected",
+"median": 0,
 # Refused command lines.
 $ mglru bench
-2| mglru bench: no benchmark was named: hit, refault, fault, fallocate or replay
+2| mglru bench: no benchmark was named: hit, refault, fault, fallocate, aging or replay
 [2]
 $ mglru bench hot
-2| mglru bench: no benchmark is named 'hot': hit, refault, fault, fallocate or replay
+2| mglru bench: no benchmark is named 'hot': hit, refault, fault, fallocate, aging or replay
 [2]
 $ mglru bench hit --jobs 0
 2| mglru bench: --jobs 0: expected a number from 1 to 64

@@ -13,7 +13,7 @@
 static const char name[] = "bench";
 
 static const char help[] =
-    "usage: mglru bench hit|refault|fault|fallocate|replay [OPTION...]\n"
+    "usage: mglru bench hit|refault|fault|fallocate|aging|replay [OPTION...]\n"
     "\n"
     "Measures the library on this machine. What is compared runs in turn in short slices; a slice\n"
     "counts only if each thread had its processor for nearly all of it and the threads ran at the\n"
@@ -32,12 +32,16 @@ static const char help[] =
     "  fault            memory or a file is touched page by page in a memcg of three levels, and\n"
     "                   given back: page_fault1, 2 and 3 of will-it-scale, without page tables\n"
     "  fallocate        a file in memory grows and is truncated: its fallocate1 and 2\n"
+    "  aging            memory is aged again and again through lru_gen, its folios moved one by "
+    "one,\n"
+    "                   in runs, or as a whole; and in which order they then leave\n"
     "  replay TRACE     accesses of a trace: MGLRU, the classic LRU and LRU, CPU time of each\n"
     "\n"
     "options\n"
     "  --jobs N[,N]     threads; 1,2 by default. The gain is against the first number\n"
     "  --size SIZE      hit: all pages (256M); refault: all files (3G); fault: memory of a thread\n"
-    "                   (128M); replay: memory (4096000)\n"
+    "                   (128M); aging: all memory (512M);\n"
+    "                   replay: memory (4096000)\n"
     "  --runs N         7 by default; figures are medians of the runs\n"
     "  --slices N       slices that count, a run and variant (25)\n"
     "  --slice TIME     how long a slice is (10ms); as long before it is not counted\n"

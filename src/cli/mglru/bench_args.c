@@ -61,10 +61,11 @@ static const struct bench {
     {"refault", measure_refault, UINT64_C(3) << 30, UINT64_C(1) << 40, false},
     {"fault", measure_fault, UINT64_C(128) << 20, UINT64_C(1) << 34, true},
     {"fallocate", measure_fallocate, UINT64_C(1) << 20, UINT64_C(1) << 34, true},
+    {"aging", measure_aging, UINT64_C(512) << 20, UINT64_C(1) << 34, false},
     {"replay", measure_replay, UINT64_C(4096000), UINT64_C(1) << 50, false},
 };
 
-#define BENCH_NAMES "hit, refault, fault, fallocate or replay"
+#define BENCH_NAMES "hit, refault, fault, fallocate, aging or replay"
 
 static const char *const layout_names[] = {"before", "after", "ours"};
 
