@@ -22,6 +22,8 @@
 #define PAGES 200
 /* What the kernel maps around a fault, in pages (fault_around_bytes: 64 KiB). */
 #define AROUND 16
+/* Where a mapping starts as the ranges around faults do; it holds the file. */
+#define ALIGN ((uintptr_t)2 << 20)
 
 static char data[512], out[512];
 static char buffer[64 * 4096];
@@ -114,10 +116,12 @@ static void write_and_truncate(void)
 /* A fault on a cached page maps those around it, in a mapping that starts where they do. */
 static void map_and_touch(void)
 {
-    char *const place = (char *)((uintptr_t)1 << 40); /* nothing is there */
-    int fd = open(data, O_RDONLY);                    /* an open shows with the next read only */
+    char *room = mmap(NULL, 2 * ALIGN, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    check(room != MAP_FAILED, "mmap");
+    char *const place = room + (ALIGN - (uintptr_t)room % ALIGN);
+    int fd = open(data, O_RDONLY); /* an open shows with the next read only */
     check(fd >= 0, data);
-    char *pages = mmap(place, PAGES * PAGE, PROT_READ, MAP_PRIVATE | MAP_FIXED_NOREPLACE, fd, 0);
+    char *pages = mmap(place, PAGES * PAGE, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0);
     check(pages != MAP_FAILED, "mmap");
     int sum = 0;
     for (int page = 3; page < PAGES; page += 50) {
@@ -127,7 +131,7 @@ static void map_and_touch(void)
         expect("m %s %d %d", data, first, count);
     }
     check(sum == 0, "zeros");
-    munmap(pages, PAGES * PAGE);
+    munmap(room, 2 * ALIGN);
     close(fd);
 }
 
