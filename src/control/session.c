@@ -66,8 +66,8 @@ static const char *errno_name(int code)
 static void reply_error(struct control_session *session, int code, const char *text)
 {
     char line[160];
-    int length = snprintf(line, sizeof(line), "error %s %s\n", errno_name(code), text);
-    set_reply(session, strdup(line), (size_t)length);
+    snprintf(line, sizeof(line), "error %s %s\n", errno_name(code), text);
+    set_reply(session, strdup(line), strlen(line));
 }
 
 static void reply_done(struct control_session *session, int code)

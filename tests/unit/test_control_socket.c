@@ -178,7 +178,10 @@ static void test_other_users_are_turned_away(void **state)
     if (child == 0) {
         char text[64];
         int client = setuid(65534) == 0 ? client_connect(path) : -1;
-        _exit(client < 0 ? 2 : client_receive(client, text, 1) ? 1 : 0);
+        if (client < 0)
+            _exit(2);
+        send(client, "read enabled\n", 13, MSG_NOSIGNAL);
+        _exit(client_receive(client, text, 1));
     }
     waitpid(child, &status, 0);
     assert_true(WIFEXITED(status));
@@ -364,6 +367,35 @@ static void test_clients_that_do_not_read_hold_up_nobody(void **state)
     close(honest);
 }
 
+/* Replies that nobody reads take 64 MiB at most: the oldest are given up, the newest arrive. */
+static void test_unread_replies_are_bounded(void **state)
+{
+    enum { MEMCGS = 2500, LAZY = 16 };
+    static char reply[16 << 20];
+    int lazy[LAZY], given_up = 0;
+    size_t bytes = 0;
+    for (unsigned i = 0; i < MEMCGS; i++) {
+        struct mglru_memcg *memcg;
+        char name[16];
+        snprintf(name, sizeof(name), "/m%u", i);
+        assert_int_equal(mglru_memcg_create(cache, name, &memcg), MGLRU_OK);
+    }
+    assert_int_equal(mglru_cache_read(cache, "lru_gen_full", NULL, 0, &bytes), MGLRU_EOVERFLOW);
+    assert_true(bytes * LAZY > CONTROL_REPLY_MAX && bytes < sizeof(reply));
+    for (unsigned i = 0; i < LAZY; i++) {
+        lazy[i] = client_connect(path);
+        client_send(lazy[i], "read lru_gen_full\n", 18);
+        ask("read enabled"); /* the one before was answered */
+    }
+    for (unsigned i = 0; i < LAZY; i++) {
+        bool whole = client_answer(lazy[i], reply, sizeof(reply));
+        assert_true(whole || i < LAZY / 2);
+        given_up += !whole;
+        close(lazy[i]);
+    }
+    assert_true(given_up > 0);
+}
+
 /* A flood of connections of one process drives out itself: the client of another one stays. */
 static void test_flood_of_connections_spares_other_processes(void **state)
 {
@@ -514,6 +546,7 @@ int main(int argc, char **argv)
         SOCKET_TEST(test_line_without_end_is_refused),
         SOCKET_TEST(test_bytes_of_any_kind),
         SOCKET_TEST(test_clients_that_do_not_read_hold_up_nobody),
+        SOCKET_TEST(test_unread_replies_are_bounded),
         SOCKET_TEST(test_flood_of_connections_spares_other_processes),
         SOCKET_TEST(test_session_answers_one_request_at_a_time),
         SOCKET_TEST(test_clients_and_the_program_at_once),
