@@ -93,9 +93,6 @@ static void read_readahead(const struct mount *mount, char *value, size_t bytes)
 {
     char path[128];
     snprintf(path, sizeof(path), "/sys/class/bdi/%s/read_ahead_kb", mount->bdi);
-    if (mount->bdi[0] == '\0')
-        snprintf(path, sizeof(path), "/sys/class/bdi/%" PRIu64 ":%" PRIu64 "/read_ahead_kb",
-                 mount->device >> 20, mount->device & 0xfffff);
     readfile_line(path, "", value, bytes);
 }
 

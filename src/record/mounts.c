@@ -50,6 +50,7 @@ static int parse_line(char *line, struct mount *mount)
                             .path = strdup(fields[4]),
                             .type = strdup(type),
                             .options = strdup(options)};
+    snprintf(mount->bdi, sizeof(mount->bdi), "%u:%u", major, minor);
     return mount->root && mount->path && mount->type && mount->options ? MGLRU_OK : MGLRU_ENOMEM;
 }
 

@@ -15,7 +15,7 @@ struct mount {
     char *path;      /* where */
     char *type;
     char *options; /* of the file system */
-    char bdi[32];  /* of a block device; empty: it has none */
+    char bdi[32];  /* that of the disk; MAJOR:MINOR where there is none */
 };
 
 struct mounts {

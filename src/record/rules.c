@@ -62,7 +62,7 @@ static void *with_room(void *items, uint32_t count, uint32_t *capacity, size_t i
 static bool is_block_device(const struct mounts *mounts, uint64_t inode)
 {
     for (size_t i = 0; i < mounts->count; i++)
-        if (mounts->items[i].device == inode && mounts->items[i].bdi[0] != '\0')
+        if (mounts->items[i].device == inode && inode >> 20 != 0)
             return true;
     return false;
 }
@@ -108,20 +108,25 @@ static struct task *task_of(struct rules *rules, int32_t pid)
 }
 
 /* Several partitions write through one bdi: the one whose file is known is meant, else the first.
- * File systems without a block device have a bdi that no folder of sysfs names. */
+ * Some file systems without a disk, as btrfs, have a bdi with a name that no mount tells. */
 static uint64_t device_of_bdi(const struct rules *rules, const char *bdi, uint64_t inode)
 {
-    uint64_t first = DEVICE_UNKNOWN;
-    for (size_t i = 0; i < rules->mounts->count; i++) {
-        const struct mount *mount = &rules->mounts->items[i];
-        if (strcmp(mount->bdi, bdi) != 0 && mount->bdi[0] != '\0')
+    const struct mounts *mounts = rules->mounts;
+    uint64_t first = DEVICE_UNKNOWN, diskless = DEVICE_UNKNOWN;
+    for (size_t i = 0; i < mounts->count; i++) {
+        const uint64_t device = mounts->items[i].device;
+        const bool named = strcmp(mounts->items[i].bdi, bdi) == 0;
+        if (!named && device >> 20 != 0)
             continue;
-        if (table_find(&rules->file_table, mount->device, inode) != TABLE_NONE)
-            return mount->device;
-        if (first == DEVICE_UNKNOWN && mount->bdi[0] != '\0')
-            first = mount->device;
+        const bool known = table_find(&rules->file_table, device, inode) != TABLE_NONE;
+        if (named && known)
+            return device;
+        if (named && first == DEVICE_UNKNOWN)
+            first = device;
+        if (!named && known)
+            diskless = device;
     }
-    return first;
+    return first != DEVICE_UNKNOWN ? first : diskless;
 }
 
 int rules_flush(struct rules *rules)
@@ -220,6 +225,9 @@ static int take_delete(struct rules *rules, const struct task *task, struct rule
         rules->counts.reclaimed_pages += access->count;
         return MGLRU_OK;
     }
+    /* What was not accessed is in no replay's cache. */
+    if (rules->files[access->file].accesses == 0)
+        return MGLRU_OK;
     access->op = TRACE_FREE;
     return emit_later(rules, access);
 }

@@ -212,10 +212,18 @@ static void r4_a_bdi_means_the_partition_that_has_the_file(void **state)
     struct event strange = {.kind = EVENT_DIRTY, .pid = 1, .inode = 5, .bdi = "btrfs-1"};
     assert_int_equal(rules_take(rules, &strange), MGLRU_OK);
     expect("ob wb0:1 oc wc0:1");
+    /* A file of a file system without a disk, where no mount has such a bdi. */
+    struct event diskless = {.kind = EVENT_READ, .pid = 1, .device = 33, .inode = 8};
+    assert_int_equal(rules_take(rules, &diskless), MGLRU_OK);
+    strange.inode = 8;
+    assert_int_equal(rules_take(rules, &strange), MGLRU_OK);
+    expect("od rd0:1 wd0:1");
 }
 
 static void r5_what_leaves_outside_reclaim_is_freed(void **state)
 {
+    event(EVENT_DELETE, 1, 7, 5, 5);
+    expect("");
     event(EVENT_READ, 1, 7, 0, 3);
     event(EVENT_RECLAIM_BEGIN, 1, 0, 0, 0);
     event(EVENT_DELETE, 1, 7, 0, 1);
