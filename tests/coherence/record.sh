@@ -39,14 +39,15 @@ pairs() {
                           print type, line, kind, reader, writer, per }'
 }
 
-# expect KIND PATTERN: a pair fits, however busy the machine was; refuse KIND PATTERN: none does.
+# expect KIND PATTERN: a pair fits, however busy the machine was; refuse KIND PATTERN: none does, but
+# for a miss or two of 40,000: what the main thread wrote when it made the object.
 expect() {
     awk '$6 >= 0.00002' "$folder/$1.pairs" | grep -qE "$2" ||
         fail "sharing $1: no pair '$2' in:
 $(cat "$folder/$1.pairs")"
 }
 refuse() {
-    if grep -E "$2" "$folder/$1.pairs"; then
+    if awk '$6 >= 0.0001' "$folder/$1.pairs" | grep -E "$2"; then
         fail "sharing $1: this pair was not expected"
     fi
 }
