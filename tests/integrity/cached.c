@@ -494,6 +494,15 @@ static int cached_power_cut(void *subject)
     return error ? error : broken ? broken : open_error;
 }
 
+static bool cached_is_cut(void *subject)
+{
+    const struct cached *cached = subject;
+    for (unsigned i = 0; i < cached->shape.mappings; i++)
+        if (is_cut(cached, i))
+            return true;
+    return false;
+}
+
 struct subject_ops cached_ops(const struct cached *cached)
 {
     return (struct subject_ops){
@@ -509,5 +518,6 @@ struct subject_ops cached_ops(const struct cached *cached)
         .discard = cached_discard,
         .stir = cached_stir,
         .power_cut = cached_power_cut,
+        .is_cut = cached_is_cut,
     };
 }

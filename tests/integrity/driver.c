@@ -37,7 +37,8 @@ static bool note_call(struct worker *self, int error, const char *call, struct p
     if (!error)
         return true;
     self->result.failures++;
-    if (!self->options->errors || error == SUBJECT_BROKEN) {
+    bool allowed = self->options->errors || (self->options->no_room && error == MGLRU_EOOM);
+    if (!allowed || error == SUBJECT_BROKEN) {
         char what[64];
         snprintf(what, sizeof(what), "%s failed with %d", call, error);
         note_finding(&self->result, what, id);
@@ -245,9 +246,12 @@ static void do_one(struct worker *self)
 static void work(void *argument)
 {
     struct worker *self = argument;
+    const struct subject_ops *ops = self->options->ops;
     for (uint64_t i = 0; i < self->operations && !atomic_load_relaxed(self->stop); i++) {
+        uint64_t failures = self->result.failures;
         do_one(self);
-        if (self->result.findings)
+        bool failed = self->result.failures != failures;
+        if (self->result.findings || (failed && ops->is_cut && ops->is_cut(self->options->subject)))
             atomic_store_relaxed(self->stop, true);
     }
 }

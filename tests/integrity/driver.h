@@ -29,6 +29,7 @@ struct driver_options {
     unsigned discard_ppm;
     unsigned stir_ppm;
     bool errors;   /* calls may fail; else the first failure is a finding */
+    bool no_room;  /* calls may fail with MGLRU_EOOM */
     bool may_tear; /* the store tears pages that were not synced */
 };
 

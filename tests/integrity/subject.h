@@ -46,6 +46,9 @@ struct subject_ops {
      * calls work again. Nothing else runs. NULL: no power cuts.
      */
     int (*power_cut)(void *subject);
+    /* NULL, or: whether the power has failed by itself, so that the rest of the round is of no use.
+     * Any thread. */
+    bool (*is_cut)(void *subject);
 };
 
 #endif

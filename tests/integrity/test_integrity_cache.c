@@ -144,7 +144,8 @@ static void plan_run(struct run *run, struct plan plan, uint64_t operations)
         .punch_ppm = 10000,
         .discard_ppm = 5000,
         .stir_ppm = 100000,
-        .errors = true, /* several threads in a small memcg may leave one of them without room */
+        .errors = plan.faults,
+        .no_room = true, /* several threads in a small memcg may leave one of them without room */
     };
     run->options.may_tear = plan.kind == BASE_SYNCED && run->cached.shape.page_bytes > 4096;
     if (plan.faults)
