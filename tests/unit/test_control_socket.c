@@ -168,6 +168,22 @@ static void test_close_leaves_a_name_that_is_no_longer_its_own(void **state)
     cache = made;
 }
 
+/* A program opens its socket by a relative path and then goes elsewhere, as daemons do. */
+static void test_name_is_removed_from_another_folder(void **state)
+{
+    struct mglru_cache *made = make_cache();
+    struct mglru_control *second;
+    char here[256];
+    assert_non_null(getcwd(here, sizeof(here)));
+    assert_int_equal(chdir(folder), 0);
+    assert_int_equal(mglru_control_open(made, "relative", &second), MGLRU_OK);
+    assert_int_equal(chdir(here), 0);
+    assert_int_equal(files_in_folder(), 2);
+    mglru_control_close(second);
+    assert_int_equal(files_in_folder(), 1);
+    mglru_cache_destroy(made);
+}
+
 static void test_other_users_are_turned_away(void **state)
 {
     int status;
@@ -536,6 +552,7 @@ int main(int argc, char **argv)
         SOCKET_TEST(test_socket_has_mode_0600),
         SOCKET_TEST(test_second_server_is_refused),
         SOCKET_TEST(test_close_leaves_a_name_that_is_no_longer_its_own),
+        SOCKET_TEST(test_name_is_removed_from_another_folder),
         SOCKET_TEST(test_other_users_are_turned_away),
         SOCKET_TEST(test_verbs),
         SOCKET_TEST(test_lines_that_are_no_request),

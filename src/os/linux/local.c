@@ -36,26 +36,33 @@
 
 struct os_local {
     int listener;
-    int bell; /* an eventfd */
+    int bell;   /* an eventfd */
+    int folder; /* of the name: the program may change its own */
     dev_t device;
     ino_t inode; /* of the name, which another may have taken since */
     struct sockaddr_un address;
 };
 
-/* The folder of @path, locked; negative: an error code. */
-static int lock_folder(const char *path)
+/* The name in its folder. */
+static const char *name_of(const struct os_local *local)
 {
-    char copy[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
-    snprintf(copy, sizeof(copy), "%s", path);
-    int folder = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder < 0)
+    const char *slash = strrchr(local->address.sun_path, '/');
+    return slash ? slash + 1 : local->address.sun_path;
+}
+
+/* Opens the folder and locks it. */
+static int lock_folder(struct os_local *local)
+{
+    char copy[sizeof(local->address.sun_path)];
+    snprintf(copy, sizeof(copy), "%s", local->address.sun_path);
+    local->folder = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (local->folder < 0)
         return linux_error(errno);
     for (unsigned i = 0; i < LOCK_TRIES; i++) {
-        if (flock(folder, LOCK_EX | LOCK_NB) == 0)
-            return folder;
+        if (flock(local->folder, LOCK_EX | LOCK_NB) == 0)
+            return MGLRU_OK;
         os_clock_sleep_ns(LOCK_PAUSE_NS);
     }
-    close(folder);
     return MGLRU_EBUSY;
 }
 
@@ -111,13 +118,13 @@ static int open_at(struct os_local *local, const char *path)
     local->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (local->listener < 0 || local->bell < 0)
         return MGLRU_EIO;
-    int folder = lock_folder(path);
-    if (folder < 0)
-        return folder;
-    int error = clear_name(&local->address);
+    int error = lock_folder(local);
+    if (!error)
+        error = clear_name(&local->address);
     if (!error)
         error = bind_name(local);
-    close(folder);
+    if (local->folder >= 0)
+        flock(local->folder, LOCK_UN);
     return error;
 }
 
@@ -127,6 +134,8 @@ static void free_local(struct os_local *local)
         close(local->listener);
     if (local->bell >= 0)
         close(local->bell);
+    if (local->folder >= 0)
+        close(local->folder);
     free(local);
 }
 
@@ -138,7 +147,7 @@ int os_local_open(const char *path, struct os_local **out)
     struct os_local *local = calloc(1, sizeof(*local));
     if (!local)
         return MGLRU_ENOMEM;
-    local->listener = local->bell = -1;
+    local->listener = local->bell = local->folder = -1;
     int error = open_at(local, path);
     if (error)
         free_local(local);
@@ -224,8 +233,8 @@ void os_local_close(struct os_local *local)
     struct stat info;
     if (!local)
         return;
-    if (lstat(local->address.sun_path, &info) == 0 && info.st_dev == local->device &&
-        info.st_ino == local->inode)
-        unlink(local->address.sun_path);
+    if (fstatat(local->folder, name_of(local), &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+        info.st_dev == local->device && info.st_ino == local->inode)
+        unlinkat(local->folder, name_of(local), 0);
     free_local(local);
 }
