@@ -8,8 +8,8 @@
 
 /* One order of the accesses at one latency: kept where it has the most misses so far. */
 static int run_once(const struct coherence_trace *trace, const struct coherence_subjects *subjects,
-                    const struct coherence_options *options, struct coherence_prediction *out,
-                    double *slowdown)
+                    const struct coherence_options *options, const struct coherence_wish *wish,
+                    struct coherence_prediction *out)
 {
     struct coherence_result result;
     int code = coherence_run(trace, options, &result);
@@ -18,9 +18,11 @@ static int run_once(const struct coherence_trace *trace, const struct coherence_
     double operations = result.operations == 0 ? 1 : (double)result.operations;
     double misses = (double)coherence_result_caused(&result) / operations;
     double times = result.ideal_ns == 0 ? 1 : (double)result.clocks_ns / (double)result.ideal_ns;
-    if (times > *slowdown)
-        *slowdown = times;
-    if (misses >= out->misses_per_op) {
+    double *slowdown = &out->slowdown[options->latency_ns != wish->latency_ns[0]];
+    *slowdown = times > *slowdown ? times : *slowdown;
+    double judged = wish->in_vain ? (double)result.misses[COHERENCE_FALSE] / operations : misses;
+    if (judged >= out->worst) {
+        out->worst = judged;
         out->misses_per_op = misses;
         out->cold_per_op = (double)result.misses[COHERENCE_COLD] / operations;
         out->operations = result.operations;
@@ -42,10 +44,12 @@ int coherence_predict(const struct coherence_trace *trace,
         for (size_t q = 0; q < MGLRU_ARRAY_LEN(quanta); q++) {
             struct coherence_options options = {wish->cpus, wish->latency_ns[at], quanta[q],
                                                 wish->ops_max};
-            int code = run_once(trace, subjects, &options, out, &out->slowdown[at]);
+            int code = run_once(trace, subjects, &options, wish, out);
             if (code != MGLRU_OK)
                 return code;
         }
+    if (wish->latency_ns[0] == wish->latency_ns[1])
+        out->slowdown[1] = out->slowdown[0];
     return MGLRU_OK;
 }
 

@@ -15,14 +15,16 @@ struct coherence_wish {
     uint32_t cpus;          /* 1..COHERENCE_CPUS_MAX */
     uint32_t latency_ns[2]; /* least, largest */
     uint64_t ops_max;       /* of each run, all CPUs together */
+    bool in_vain; /* told is the order with the most misses for nothing, not the most of all */
 };
 
 /* One number of CPUs. */
 struct coherence_prediction {
     uint32_t cpus;
-    double misses_per_op; /* that another CPU caused; the most over orders and latencies */
+    double misses_per_op; /* that another CPU caused, in the order that is told */
     double cold_per_op;
     double slowdown[2];  /* at the least and the largest latency */
+    double worst;        /* what the order was chosen by, an operation */
     uint64_t operations; /* of the run whose pairs are shown */
     bool cut;            /* the run ended before the trace did */
     struct coherence_blame blame;

@@ -23,7 +23,7 @@
 /* Chosen: a transfer between cores of a chip, and between sockets under load. */
 #define LATENCY_LEAST_NS 40u
 #define LATENCY_MOST_NS 200u
-#define OPS_MAX 4000000u
+#define OPS_MAX 8000000u
 /* Pairs of fields that get rows of their own, the worst first. */
 #define PAIRS_SHOWN 4u
 
@@ -146,6 +146,22 @@ static int make_lane(const struct comparison *comparison, struct slice_lane *lan
     return state->work->create(&setup, &state->state);
 }
 
+static bool add_facts(const struct comparison *comparison, const struct slice_lane *lane,
+                      const char *layout)
+{
+    const struct lane_state *state = lane->state;
+    struct work_fact facts[WORK_FACTS_MAX];
+    size_t count = state->work->facts ? state->work->facts(state->state, facts) : 0;
+    struct row_name name = {.test = comparison->what->label, .variant = layout, .jobs = lane->jobs};
+    bool ok = true;
+    for (size_t i = 0; ok && i < count; i++) {
+        name.metric = facts[i].metric;
+        name.unit = facts[i].unit;
+        ok = rows_add(comparison->result, &name, &facts[i].value, 1);
+    }
+    return ok;
+}
+
 static bool add_rates(const struct comparison *comparison, const struct slice_lane *lanes)
 {
     const struct measure_options *options = comparison->options;
@@ -160,7 +176,9 @@ static bool add_rates(const struct comparison *comparison, const struct slice_la
         ok = rows_add_sums(comparison->result, &name, &lanes[i], options->runs, rows_rate);
         name.metric = "cpu_per_op";
         name.unit = "ns";
-        ok = ok && rows_add_sums(comparison->result, &name, &lanes[i], options->runs, rows_cpu_ns);
+        ok = ok &&
+             rows_add_sums(comparison->result, &name, &lanes[i], options->runs, rows_cpu_ns) &&
+             add_facts(comparison, &lanes[i], name.variant);
     }
     return ok;
 }
@@ -234,17 +252,23 @@ double layouts_count_document(const struct coherence_prediction *prediction, con
     return 0;
 }
 
+static bool is_read_mostly(const char *subject, const char *field)
+{
+    for (size_t s = 0; s < MGLRU_ARRAY_LEN(read_mostly); s++)
+        if (strcmp(subject, read_mostly[s].subject) == 0 &&
+            in_list(read_mostly[s].fields, MGLRU_ARRAY_LEN(read_mostly[s].fields), field))
+            return true;
+    return false;
+}
+
 double layouts_count_read_mostly(const struct coherence_prediction *prediction)
 {
     double count = 0;
     for (size_t i = 0; i < prediction->blame.count; i++) {
         const struct coherence_pair *pair = &prediction->blame.pairs[i];
-        for (size_t s = 0; s < MGLRU_ARRAY_LEN(read_mostly); s++)
-            if (pair->verdict != COHERENCE_PAIR_TRUE &&
-                strcmp(pair->subject, read_mostly[s].subject) == 0 &&
-                in_list(read_mostly[s].fields, MGLRU_ARRAY_LEN(read_mostly[s].fields),
-                        pair->reader))
-                count += (double)pair->count;
+        if (pair->verdict != COHERENCE_PAIR_TRUE && is_read_mostly(pair->subject, pair->reader) &&
+            !is_read_mostly(pair->subject, pair->writer))
+            count += (double)pair->count;
     }
     return count;
 }
@@ -299,7 +323,7 @@ static int predict_recording(const struct comparison *comparison, const char *la
     int error = 0;
     for (size_t i = 0; i < options->cpu_count && !error; i++) {
         struct coherence_wish wish = {
-            options->cpus[i], {LATENCY_LEAST_NS, LATENCY_MOST_NS}, OPS_MAX};
+            options->cpus[i], {LATENCY_LEAST_NS, LATENCY_MOST_NS}, OPS_MAX, true};
         struct coherence_prediction prediction;
         error = coherence_predict(&recording->trace, &subjects, &wish, &prediction);
         if (!error && !add_prediction(comparison, layout, &prediction))

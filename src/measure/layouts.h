@@ -21,8 +21,8 @@ struct layout_case {
 
 /*
  * Misses of a prediction, in all operations: on the pairs of fields that a document moved apart
- * ("000", "001", "004"), for nothing; and on read-mostly fields because others wrote other fields,
- * be it under a common lock.
+ * ("000", "001", "004"), for nothing; and on read-mostly fields because others wrote fields that
+ * are written often, be it under a common lock.
  */
 double layouts_count_document(const struct coherence_prediction *prediction, const char *document);
 double layouts_count_read_mostly(const struct coherence_prediction *prediction);

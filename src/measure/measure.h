@@ -73,6 +73,7 @@ int measure_aging(const struct measure_options *options, struct measure_result *
 /* The work of result->bench (measure/work.h) in options->layouts. MGLRU_ENOTSUP: this build has
  * none of them. */
 int measure_fault(const struct measure_options *options, struct measure_result *result);
+int measure_rstat(const struct measure_options *options, struct measure_result *result);
 int measure_fallocate(const struct measure_options *options, struct measure_result *result);
 void measure_free(struct measure_result *result);
 

@@ -27,6 +27,8 @@
 #include <mglru/stores.h>
 
 #include "base/bits.h"
+#include "measure/layouts.h"
+#include "measure/permute.h"
 #include "measure/rows.h"
 
 #define FILES 24u
@@ -71,18 +73,6 @@ struct job {
     enum lane_kind kind;
 };
 
-/* The @i-th of 2^@bits numbers in the order that @key stands for: four rounds of Feistel. */
-static uint64_t permute(uint64_t i, unsigned bits, uint64_t key)
-{
-    unsigned low = bits / 2, high = bits - low;
-    uint64_t a = i >> low, b = i & ((UINT64_C(1) << low) - 1);
-    for (unsigned round = 0; round < 4; round += 2) {
-        a = (a ^ bits_mix64(b + key * 5 + round)) & ((UINT64_C(1) << high) - 1);
-        b = (b ^ bits_mix64(a + key * 7 + round + 1)) & ((UINT64_C(1) << low) - 1);
-    }
-    return a << low | b;
-}
-
 /* The block that a thread reads next: it has those whose number modulo jobs is its own. */
 static uint64_t next_block(const struct job *job, unsigned thread)
 {
@@ -95,7 +85,7 @@ static uint64_t next_block(const struct job *job, unsigned thread)
             reader->at = 0;
             reader->pass++;
         }
-        block = permute(reader->at++, bits, reader->pass * SLICES_JOBS_MAX + thread);
+        block = measure_permute(reader->at++, bits, reader->pass * SLICES_JOBS_MAX + thread);
     } while (block >= own);
     return block * job->jobs + thread;
 }
@@ -392,9 +382,26 @@ static void tear_down(struct refault *refault)
     free(refault);
 }
 
+/* Document 000's work in several layouts. Recorded is one pass over few blocks: how many
+ * refaults are recent, and counted as such, depends on where in a pass they are. */
+static int measure_layouts(const struct measure_options *options, struct measure_result *result)
+{
+    static const struct layout_case random = {.bench = "refault",
+                                              .test = "random",
+                                              .label = "random",
+                                              .document = "000",
+                                              .nodes = 1,
+                                              .record_size_bytes = UINT64_C(8) << 20};
+    struct layout_case one = random;
+    one.size_bytes = options->size_bytes;
+    return layouts_measure(options, &one, result);
+}
+
 int measure_refault(const struct measure_options *options, struct measure_result *result)
 {
     rows_begin(result, "refault");
+    if (options->layout_count)
+        return measure_layouts(options, result);
     struct refault *refault = aligned_alloc(BLOCK_BYTES, sizeof(*refault));
     size_t lane_count = options->job_count * LANE_KINDS;
     struct slice_lane *lanes = calloc(lane_count, sizeof(*lanes));

@@ -27,6 +27,14 @@ struct work_setup {
     uint64_t size_bytes;
 };
 
+/* A figure that a piece of work knows itself. */
+struct work_fact {
+    const char *metric;
+    const char *unit;
+    double value;
+};
+#define WORK_FACTS_MAX 16
+
 struct work {
     const char *bench;
     const char *test;
@@ -38,6 +46,8 @@ struct work {
     void (*destroy)(void *state);
     /* What CPUs meet on, by address. Returns how many. */
     size_t (*objects)(void *state, struct coherence_subject *objects);
+    /* After the work, in builds for the clock; NULL: it knows none. Returns how many. */
+    size_t (*facts)(void *state, struct work_fact *facts);
 };
 
 /* Recording of a build that is instrumented; the calls of coherence/inside.h in that copy. */

@@ -202,11 +202,23 @@ static struct rstat_node *take_updated(struct rstat_node *root, unsigned cpu)
     }
 }
 
+const uint64_t rstat_hold_least_ns[RSTAT_HOLD_BUCKETS] = {0,     1000,  5000,  10000,
+                                                          15000, 20000, 25000, 30000};
+
+static void count_hold(struct rstat_tree *tree, uint64_t ns)
+{
+    unsigned bucket = RSTAT_HOLD_BUCKETS - 1;
+    while (ns < rstat_hold_least_ns[bucket])
+        bucket--;
+    tree->holds_by[bucket]++;
+}
+
 void rstat_flush(struct rstat_node *node)
 {
     struct rstat_tree *tree = node->tree;
     for (unsigned cpu = 0; cpu < tree->cpus; cpu++) {
         lock_spin_acquire(&tree->lock);
+        uint64_t start = tree->clock_ns ? tree->clock_ns() : 0;
         tree->holds++;
         link_queued(tree, cpu);
         struct rstat_node *next;
@@ -214,6 +226,8 @@ void rstat_flush(struct rstat_node *node)
             next = pos->flush_next;
             tree->flush(pos, cpu);
         }
+        if (tree->clock_ns)
+            count_hold(tree, tree->clock_ns() - start);
         lock_spin_release(&tree->lock);
     }
 }

@@ -30,6 +30,9 @@
 #include "base/layout.h"
 #include "sync/lock.h"
 
+/* Holds of the lock by how long they took, in document 004's buckets. */
+#define RSTAT_HOLD_BUCKETS 8u
+
 /* Chosen: more CPUs than the machines that are modelled have. */
 #define RSTAT_CPUS_MAX 1024u
 
@@ -67,6 +70,9 @@ struct rstat_tree {
     /* Written by flushers only; away from what updaters read. */
     _Alignas(64) struct lock_spin lock;
     uint64_t holds; /* times the lock was taken to flush a CPU; guarded by lock */
+    /* NULL: holds are not timed. Set before the first flush; holds_by is guarded by lock. */
+    uint64_t (*clock_ns)(void);
+    uint64_t holds_by[RSTAT_HOLD_BUCKETS];
 };
 
 struct rstat_node {
@@ -89,6 +95,9 @@ _Static_assert(sizeof(struct rstat_cpu) == 32, "four words at the head of a per-
 _Static_assert(offsetof(struct rstat_node, flush_next) == 64,
                "written at each flush: away from what updates read");
 #endif
+
+/* Least length of a hold in each bucket, in ns: 0, 1, 5, 10, 15, 20, 25 and 30 us. */
+extern const uint64_t rstat_hold_least_ns[RSTAT_HOLD_BUCKETS];
 
 /* Prepares a tree of @cpus CPUs (1..RSTAT_CPUS_MAX). MGLRU_ERANGE, MGLRU_ENOMEM. */
 int rstat_tree_init(struct rstat_tree *tree, unsigned cpus, rstat_flush_fn *flush);

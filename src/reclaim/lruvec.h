@@ -106,9 +106,10 @@ struct reclaim {
     struct memcg_tree *tree;
     unsigned nodes;
     uint32_t page_bytes;
-    uint64_t swap_pages; /* capacity of swap; 0: none */
-    bool shared;         /* calls come from many threads at once */
-    bool stat_always;    /* decide by exact counters instead of the last flush */
+    uint64_t swap_pages;       /* capacity of swap; 0: none */
+    bool shared;               /* calls come from many threads at once */
+    bool stat_always;          /* decide by exact counters instead of the last flush */
+    struct lru_batch *batches; /* by cpu_current in a shared cache, else NULL */
 
     /* Switches (facts 9.1); plain state of the cache. */
     _Atomic bool enabled; /* bit 0: MGLRU */
@@ -118,11 +119,11 @@ struct reclaim {
     _Atomic uint32_t min_ttl_ms;
     _Atomic uint64_t now_ns;
 
-    struct lru_batch batch;    /* of a cache of one thread */
-    struct lru_batch *batches; /* by cpu_current in a shared cache, else NULL */
-    struct memcg_lru memcg_lru[RECLAIM_MAX_NODES];
-    /* Pages of reclaim that is no memcg's own (the kernel's global pgscan and pgsteal). */
-    _Atomic uint64_t global_scanned;
+    struct lru_batch batch; /* of a cache of one thread */
+    _Alignas(64) struct memcg_lru memcg_lru[RECLAIM_MAX_NODES];
+    /* Written by whoever reclaims, away from what all read. First the pages of reclaim that is no
+     * memcg's own (the kernel's global pgscan and pgsteal). */
+    _Alignas(64) _Atomic uint64_t global_scanned;
     _Atomic uint64_t global_stolen;
     _Atomic uint64_t work; /* pages looked at and generations made, ever: tells a fruitless retry */
     _Atomic uint64_t random; /* state of splitmix64 for the bins of the memcg LRU */

@@ -11,8 +11,8 @@
 #endif
 
 static const struct work *const works[] = {
-    &page_fault1_work, &page_fault2_work, &page_fault3_work,
-    &fallocate1_work,  &fallocate2_work,  NULL,
+    &refault_work,     &rstat_work,      &page_fault1_work, &page_fault2_work,
+    &page_fault3_work, &fallocate1_work, &fallocate2_work,  NULL,
 };
 
 #ifdef MGLRU_RECORD_LOCKS

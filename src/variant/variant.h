@@ -10,8 +10,8 @@
 #include "measure/work.h"
 #include "reclaim/reclaim.h"
 
-extern const struct work page_fault1_work, page_fault2_work, page_fault3_work, fallocate1_work,
-    fallocate2_work;
+extern const struct work refault_work, rstat_work, page_fault1_work, page_fault2_work,
+    page_fault3_work, fallocate1_work, fallocate2_work;
 
 /* Threads that work on one state. */
 #define VARIANT_JOBS_MAX 64u

@@ -65,10 +65,10 @@ $ mglru bench aging --size 2M --runs 1 --slices 1 --slice 100us --json aging.jso
 "median": 0,
 # Refused command lines.
 $ mglru bench
-2| mglru bench: no benchmark was named: hit, refault, fault, fallocate, aging or replay
+2| mglru bench: no benchmark was named: hit, refault, fault, fallocate, rstat, aging or replay
 [2]
 $ mglru bench hot
-2| mglru bench: no benchmark is named 'hot': hit, refault, fault, fallocate, aging or replay
+2| mglru bench: no benchmark is named 'hot': hit, refault, fault, fallocate, rstat, aging or replay
 [2]
 $ mglru bench hit --jobs 0
 2| mglru bench: --jobs 0: expected a number from 1 to 64

@@ -33,6 +33,9 @@ struct question {
     size_t apart_count;
 };
 
+/* Files that two threads read once in a recording. */
+#define PASS_BYTES (4u << 20)
+
 static struct recording recording;
 
 static struct counts ask(const struct question *question, const char *document)
@@ -43,8 +46,9 @@ static struct counts ask(const struct question *question, const char *document)
             build = work_layouts[i].recorded;
     assert_non_null(build);
     struct record_wish wish = {
-        .setup = {question->test, 2 * question->nodes, question->nodes, 1 << 20},
-        .operations = 600,
+        .setup = {question->test, 2 * question->nodes, question->nodes,
+                  strcmp(question->bench, "refault") == 0 ? PASS_BYTES : 1 << 20},
+        .operations = strcmp(question->bench, "refault") == 0 ? PASS_BYTES / 4096 / 2 : 600,
         .warm = 512,
         .apart = question->apart,
         .apart_count = question->apart_count,
@@ -55,7 +59,7 @@ static struct counts ask(const struct question *question, const char *document)
     assert_true(recording.trace.op_count > 0);
     assert_true(recording.trace.operations > 0);
     struct coherence_subjects subjects = {recording.objects, recording.object_count};
-    struct coherence_wish predict = {question->cpus, {40, 200}, 1000000};
+    struct coherence_wish predict = {question->cpus, {40, 200}, 4000000, true};
     struct coherence_prediction prediction;
     assert_int_equal(coherence_predict(&recording.trace, &subjects, &predict, &prediction), 0);
     double operations = (double)prediction.operations;
@@ -96,6 +100,22 @@ static void after_has_none_of_them(void **state)
         struct counts counts = ask(&question, "001");
         assert_true(counts.document == 0);
         assert_true(counts.all > 0);
+    }
+}
+
+static void pairs_of_document_000_grow_from_nothing_to_24_cpus(void **state)
+{
+    static const unsigned cpus[] = {1, 2, 8, 24};
+    double last = -1;
+    for (unsigned i = 0; i < 4; i++) {
+        struct question question = {"before", "refault", "random", 1, cpus[i], NULL, 0};
+        double found = ask(&question, "000").document;
+        assert_true(i == 0 ? found == 0 : found > last);
+        last = found;
+        question.layout = "after";
+        assert_true(ask(&question, "000").document == 0);
+        question.layout = "ours";
+        assert_true(ask(&question, "000").read_mostly == 0);
     }
 }
 
@@ -144,6 +164,7 @@ int main(void)
         cmocka_unit_test(before_has_the_pairs_of_document_001_on_one_node_and_two),
         cmocka_unit_test(page_fault3_has_hardly_any),
         cmocka_unit_test(after_has_none_of_them),
+        cmocka_unit_test(pairs_of_document_000_grow_from_nothing_to_24_cpus),
         cmocka_unit_test(one_cpu_misses_nothing),
         cmocka_unit_test(read_mostly_fields_of_ours_are_left_alone),
         cmocka_unit_test(a_pair_goes_when_its_fields_have_lines_of_their_own),

@@ -192,7 +192,7 @@ static int predict_all(struct predict *predict)
 {
     for (size_t i = 0; i < predict->cpu_count; i++) {
         struct coherence_wish wish = {
-            predict->cpus[i], {predict->latency_ns[0], predict->latency_ns[1]}, OPS_MAX};
+            predict->cpus[i], {predict->latency_ns[0], predict->latency_ns[1]}, OPS_MAX, false};
         if (coherence_predict(&predict->log.trace, &predict->subjects.subjects, &wish,
                               &predict->predictions[i]) != MGLRU_OK)
             return linewise_fail(COMMAND, LINEWISE_ENVIRONMENT, "out of memory");

@@ -13,7 +13,7 @@
 static const char name[] = "bench";
 
 static const char help[] =
-    "usage: mglru bench hit|refault|fault|fallocate|aging|replay [OPTION...]\n"
+    "usage: mglru bench hit|refault|fault|fallocate|rstat|aging|replay [OPTION...]\n"
     "\n"
     "Measures the library on this machine. What is compared runs in turn in short slices; a slice\n"
     "counts only if each thread had its processor for nearly all of it and the threads ran at the\n"
@@ -32,6 +32,7 @@ static const char help[] =
     "  fault            memory or a file is touched page by page in a memcg of three levels, and\n"
     "                   given back: page_fault1, 2 and 3 of will-it-scale, without page tables\n"
     "  fallocate        a file in memory grows and is truncated: its fallocate1 and 2\n"
+    "  rstat            counters of the memcgs of a compile are updated while the tree is flushed\n"
     "  aging            memory is aged again and again through lru_gen, its folios moved one by "
     "one,\n"
     "                   in runs, or as a whole; and in which order they then leave\n"
@@ -45,10 +46,11 @@ static const char help[] =
     "  --runs N         7 by default; figures are medians of the runs\n"
     "  --slices N       slices that count, a run and variant (25)\n"
     "  --slice TIME     how long a slice is (10ms); as long before it is not counted\n"
-    "  --layout L[,L]   fault, fallocate: orders of the hot structs' fields: before, after and "
+    "  --layout L[,L]   refault, fault, fallocate, rstat: orders of the hot structs' fields: "
+    "before, after and "
     "ours\n"
     "                   (all): the kernel's before and after what Linux moved, and the library's\n"
-    "  --cpus N[,N]     fault, fallocate: predict the misses of caches for so many CPUs\n"
+    "  --cpus N[,N]     with layouts: predict the misses of caches for so many CPUs\n"
     "                   (1,8,16,24,52,80)\n"
     "  --rival FILE     hit: further caches from a shared object, as bench/rocksdb builds one\n"
     "  --json FILE      the table for programs; FILE - is standard output\n"

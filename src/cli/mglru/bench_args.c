@@ -49,23 +49,27 @@ static const struct args_option options[] = {
     {NULL, false, 0},
 };
 
+/* Whether a benchmark compares layouts of the hot structs. */
+enum layouts { LAYOUTS_NEVER, LAYOUTS_IF_ASKED, LAYOUTS_ALWAYS };
+
 /* The benchmarks; size_max: so that page numbers have 32 bits, or that nothing overflows. */
 static const struct bench {
     const char *name;
     int (*measure)(const struct measure_options *options, struct measure_result *result);
     uint64_t size_default;
     uint64_t size_max;
-    bool layouts; /* compares them */
+    enum layouts layouts;
 } benches[] = {
-    {"hit", measure_hit, UINT64_C(256) << 20, UINT64_C(1) << 40, false},
-    {"refault", measure_refault, UINT64_C(3) << 30, UINT64_C(1) << 40, false},
-    {"fault", measure_fault, UINT64_C(128) << 20, UINT64_C(1) << 34, true},
-    {"fallocate", measure_fallocate, UINT64_C(1) << 20, UINT64_C(1) << 34, true},
-    {"aging", measure_aging, UINT64_C(512) << 20, UINT64_C(1) << 34, false},
-    {"replay", measure_replay, UINT64_C(4096000), UINT64_C(1) << 50, false},
+    {"hit", measure_hit, UINT64_C(256) << 20, UINT64_C(1) << 40, LAYOUTS_NEVER},
+    {"refault", measure_refault, UINT64_C(3) << 30, UINT64_C(1) << 40, LAYOUTS_IF_ASKED},
+    {"fault", measure_fault, UINT64_C(128) << 20, UINT64_C(1) << 34, LAYOUTS_ALWAYS},
+    {"fallocate", measure_fallocate, UINT64_C(1) << 20, UINT64_C(1) << 34, LAYOUTS_ALWAYS},
+    {"rstat", measure_rstat, UINT64_C(1) << 20, UINT64_C(1) << 34, LAYOUTS_ALWAYS},
+    {"aging", measure_aging, UINT64_C(512) << 20, UINT64_C(1) << 34, LAYOUTS_NEVER},
+    {"replay", measure_replay, UINT64_C(4096000), UINT64_C(1) << 50, LAYOUTS_NEVER},
 };
 
-#define BENCH_NAMES "hit, refault, fault, fallocate, aging or replay"
+#define BENCH_NAMES "hit, refault, fault, fallocate, rstat, aging or replay"
 
 static const char *const layout_names[] = {"before", "after", "ours"};
 
@@ -191,13 +195,13 @@ static bool parse_all(struct bench_args *args, int argc, char **argv, struct arg
 }
 
 /* All layouts, and the numbers of CPUs of documents 000 and 001, unless others were named. */
-static bool settle_layouts(struct bench_args *args, bool compares, struct args_error *error)
+static bool settle_layouts(struct bench_args *args, enum layouts layouts, struct args_error *error)
 {
     static const unsigned cpus[] = {1, 8, 16, 24, 52, 80};
     struct measure_options *out = &args->options;
-    if (!compares)
-        return (!out->layout_count && !out->cpu_count) ||
-               args_fail(error, "--layout, --cpus: %s compares no layouts", args->name);
+    bool asked = out->layout_count || out->cpu_count;
+    if (layouts == LAYOUTS_NEVER || (layouts == LAYOUTS_IF_ASKED && !asked))
+        return !asked || args_fail(error, "--layout, --cpus: %s compares no layouts", args->name);
     for (size_t i = 0; !out->layout_count && i < MGLRU_ARRAY_LEN(layout_names); i++)
         out->layouts[i] = layout_names[i];
     if (!out->layout_count)
