@@ -268,6 +268,7 @@ struct mglru_counts {
     uint64_t readahead_pages;  /* of pages_read: those that the access had not asked for */
     uint64_t readahead_wasted; /* of those: left memory before any access asked for their folio */
     uint64_t pages_written;    /* dirty pages of files that were given to the device */
+    uint64_t write_misses;     /* of misses: pages that a write made, for which nothing waited */
 };
 
 /* Counts since creation, of the memcg alone or with its subtree (@recursive). */

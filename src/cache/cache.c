@@ -493,6 +493,7 @@ static void add_counts(struct mglru_counts *sum, const struct mglru_counts *coun
     sum->readahead_pages += counts->readahead_pages;
     sum->readahead_wasted += counts->readahead_wasted;
     sum->pages_written += counts->pages_written;
+    sum->write_misses += counts->write_misses;
 }
 
 void cache_memcg_counts(const struct mglru_memcg *user, struct mglru_counts *out)

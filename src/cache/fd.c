@@ -159,6 +159,7 @@ int cache_write_page(struct mglru_cache *cache, struct mglru_file *file, uint64_
             return error;
         lru_batch_add(&cache->reclaim, folio, false);
         file->memcg->counts.pages_read++; /* brought in, if not from the file */
+        file->memcg->counts.write_misses++;
         created = 1;
     }
     folio_ask(folio);

@@ -46,6 +46,7 @@ static void add_counts(struct mglru_counts *sum, const struct mglru_counts *coun
     sum->readahead_pages += counts->readahead_pages;
     sum->readahead_wasted += counts->readahead_wasted;
     sum->pages_written += counts->pages_written;
+    sum->write_misses += counts->write_misses;
 }
 
 /* Adds what a memcg came to in all its lives, without its subtree. */
@@ -127,6 +128,7 @@ static void set_counts(struct replay_figures *figures, const struct mglru_counts
     figures->readahead_pages = counts->readahead_pages;
     figures->readahead_wasted = counts->readahead_wasted;
     figures->pages_written = counts->pages_written;
+    figures->write_misses = counts->write_misses;
 }
 
 /* A memcg of the trace without its subtree. */

@@ -477,6 +477,7 @@ void replay_kernel_mark(struct replay_kernel *run)
                                      .misses = counts.misses,
                                      .pages_read = counts.pages_read,
                                      .first_touches = counts.first_touches,
+                                     .write_misses = counts.write_misses,
                                      .refaults = kernel_refaults(run)};
 }
 

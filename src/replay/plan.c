@@ -201,7 +201,9 @@ static struct plan_point point_of(const struct plan_pass *pass, const struct rep
     if (point.misses > memcg->accesses)
         point.misses = memcg->accesses;
     point.miss_ratio = (double)point.misses / accesses;
-    point.stall_ns = point.misses * pass->options->device_latency_ns;
+    uint64_t writes = scale(run->figures.write_misses - run->warm.write_misses, memcg->rate);
+    uint64_t waits = point.misses > writes ? point.misses - writes : 0;
+    point.stall_ns = waits * pass->options->device_latency_ns;
     return point;
 }
 

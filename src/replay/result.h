@@ -25,6 +25,7 @@ struct replay_figures {
     uint64_t readahead_pages;  /* of pages_read: not asked for; these three: baselines 0 */
     uint64_t readahead_wasted; /* of those: left memory before anybody asked for them */
     uint64_t pages_written;    /* dirty pages of files given to the device */
+    uint64_t write_misses;     /* of misses: pages that a write made; baselines 0 */
     uint64_t aged;             /* generations created by aging; classic: 0 */
     struct replay_stat *stat;
     size_t stats;
@@ -38,6 +39,7 @@ struct replay_mark {
     uint64_t misses;
     uint64_t pages_read;
     uint64_t first_touches;
+    uint64_t write_misses;
     uint64_t refaults;
 };
 

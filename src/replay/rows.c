@@ -22,6 +22,7 @@ static void add_own(struct replay_memcg *row, const struct replay_own *own)
     row->figures.readahead_pages += own->figures.readahead_pages;
     row->figures.readahead_wasted += own->figures.readahead_wasted;
     row->figures.pages_written += own->figures.pages_written;
+    row->figures.write_misses += own->figures.write_misses;
     row->figures.aged += own->figures.aged;
     row->oom_events += own->oom_events;
     row->skipped += own->skipped;

@@ -181,6 +181,7 @@ static void read_figures(struct cursor *cursor, struct json_object *object,
     figures->readahead_pages = count_of(cursor, object, "readahead_pages", UINT64_MAX);
     figures->readahead_wasted = count_of(cursor, object, "readahead_wasted", UINT64_MAX);
     figures->pages_written = count_of(cursor, object, "pages_written", UINT64_MAX);
+    figures->write_misses = count_of(cursor, object, "write_misses", UINT64_MAX);
     figures->aged = count_of(cursor, object, "aged", UINT64_MAX);
     struct json_object *stat = member(cursor, object, "stat", json_type_object);
     if (stat == NULL)

@@ -110,6 +110,7 @@ static void put_figures(struct writer *writer, struct json_object *object,
     put_count(writer, object, "readahead_pages", figures->readahead_pages);
     put_count(writer, object, "readahead_wasted", figures->readahead_wasted);
     put_count(writer, object, "pages_written", figures->pages_written);
+    put_count(writer, object, "write_misses", figures->write_misses);
     put_ratio(writer, object, "miss_ratio", figures->misses, figures->accesses);
     put_count(writer, object, "aged", figures->aged);
     struct json_object *stat = json_object_new_object();

@@ -33,6 +33,7 @@ static struct replay_figures figures(uint64_t misses, uint64_t aged, struct repl
                                    .readahead_pages = misses / 3,
                                    .readahead_wasted = misses / 30,
                                    .pages_written = misses / 5,
+                                   .write_misses = misses / 6,
                                    .aged = aged,
                                    .stat = stat,
                                    .stats = count};
