@@ -5,7 +5,7 @@ PREFIX ?=
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 export JOBS
 
-.PHONY: all deps demo check check-quick check-san check-long check-traces fidelity coverage bench \
+.PHONY: all deps demo check check-quick check-san check-long check-traces fidelity coverage bench reproduce \
 	install clean help
 
 all:
@@ -54,6 +54,12 @@ bench:
 	@scripts/build build
 	@scripts/bench
 
+# Writes the tables of docs/reproduction.md anew; some minutes on two CPUs.
+reproduce:
+	@scripts/deps --check
+	@scripts/build build
+	@scripts/reproduce
+
 install:
 	@scripts/deps --check
 	@scripts/build build $(if $(PREFIX),-Dprefix=$(PREFIX))
@@ -74,5 +80,6 @@ help:
 	@echo 'make fidelity     compare with recordings of real kernels; FIDELITY="--only 7.3/pread"'
 	@echo 'make coverage     line coverage of src/reclaim and src/memcg, at least 90 %'
 	@echo 'make bench        benchmarks'
+	@echo 'make reproduce    the five documents again: docs/reproduction.md'
 	@echo 'make install      install below PREFIX (default: /usr/local); DESTDIR is honoured'
 	@echo 'make clean        remove what the targets above made'
