@@ -209,6 +209,35 @@ static void row_39_lock_is_per_tree_and_per_cpu_step(void **state)
     tree_end();
 }
 
+static uint64_t clock_now, clock_step;
+
+static uint64_t clock_read(void)
+{
+    return clock_now += clock_step;
+}
+
+static void holds_are_counted_in_the_bucket_of_their_length(void **state)
+{
+    struct seeded s = {.seed = 4, .state = 4};
+    tree_begin(&s);
+    flush(0);
+    assert_int_equal(tree.holds_by[0], 0); /* nobody asked */
+    tree.clock_ns = clock_read;
+    for (unsigned bucket = 0; bucket < RSTAT_HOLD_BUCKETS; bucket++) {
+        clock_step = rstat_hold_least_ns[bucket];
+        flush(0);
+        assert_int_equal(tree.holds_by[bucket], CPUS);
+        if (bucket > 0) {
+            clock_step--;
+            flush(0);
+            assert_int_equal(tree.holds_by[bucket], CPUS);
+            assert_int_equal(tree.holds_by[bucket - 1], 2 * CPUS);
+            tree.holds_by[bucket - 1] = 0;
+        }
+    }
+    tree_end();
+}
+
 static void row_40_cpu_out_of_range_is_refused(void **state)
 {
     struct seeded s = {.seed = 4, .state = 4};
@@ -246,6 +275,7 @@ int main(void)
         cmocka_unit_test(flush_of_a_child_leaves_the_parent_linked),
         cmocka_unit_test(flush_visits_only_what_was_updated),
         cmocka_unit_test(row_39_lock_is_per_tree_and_per_cpu_step),
+        cmocka_unit_test(holds_are_counted_in_the_bucket_of_their_length),
         cmocka_unit_test(row_40_cpu_out_of_range_is_refused),
         cmocka_unit_test(ordered_update_is_queued_like_a_plain_one),
     };
