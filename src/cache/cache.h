@@ -293,7 +293,12 @@ void cache_leaf_free(struct mglru_cache *cache, struct index_leaf *leaf);
 void cache_refault(struct mglru_cache *cache, struct folio *folio, uint64_t shadow, bool in_fault);
 void cache_swap_free(struct mglru_cache *cache, struct mglru_memcg *memcg, uint64_t pages);
 /* Says that @folio was brought in, to who listens. */
-void cache_read_event(struct mglru_cache *cache, const struct folio *folio);
+void cache_send_read_event(struct mglru_cache *cache, const struct folio *folio);
+static inline void cache_read_event(struct mglru_cache *cache, const struct folio *folio)
+{
+    if (MGLRU_UNLIKELY(cache->on_event))
+        cache_send_read_event(cache, folio);
+}
 /* Gives back the swap slot that @shadow of an anonymous mapping stands for. */
 void cache_swap_forget(struct mglru_cache *cache, uint64_t shadow);
 const struct reclaim_host *cache_reclaim_host(void);

@@ -14,8 +14,10 @@ static void include_page(struct mglru_mapping *mapping, uint64_t page)
         mapping->size_pages = page + 1;
 }
 
-int cache_bring_page(struct mglru_cache *cache, struct mglru_file *file, uint64_t page,
-                     bool in_fault, struct folio **out)
+/* cache_bring_page, compiled into its caller: most misses of a replay come this way. */
+static inline __attribute__((always_inline)) int bring(struct mglru_cache *cache,
+                                                       struct mglru_file *file, uint64_t page,
+                                                       bool in_fault, struct folio **out)
 {
     include_page(file->mapping, page);
     int error = cache_charge(cache, file->memcg, 1);
@@ -35,22 +37,38 @@ int cache_bring_page(struct mglru_cache *cache, struct mglru_file *file, uint64_
     return 0;
 }
 
-/* Brings an absent page, with readahead if that is on. 0 or a negative code. */
-static int read_absent(struct mglru_cache *cache, struct mglru_file *file, uint64_t page,
-                       uint32_t left, struct folio **folio)
+int cache_bring_page(struct mglru_cache *cache, struct mglru_file *file, uint64_t page,
+                     bool in_fault, struct folio **out)
 {
-    if (!cache->readahead_pages)
-        return cache_bring_page(cache, file, page, false, folio);
+    return bring(cache, file, page, in_fault, out);
+}
+
+/* Brings an absent page by readahead. *@folio is NULL if it was evicted again, in a tiny memcg. 0 or
+ * a negative code. */
+static int read_ahead_absent(struct mglru_cache *cache, struct mglru_file *file, uint64_t page,
+                             uint32_t left, struct folio **folio)
+{
+    *folio = NULL;
     include_page(file->mapping, page + left - 1);
     int error = readahead_sync(cache, file, page, left);
     if (error)
         return error;
     uint64_t slot = index_get(&file->mapping->index, page);
-    /* What readahead brought may have been evicted again in a tiny memcg. */
-    if (!slot_is_folio(slot))
-        return cache_bring_page(cache, file, page, false, folio);
-    *folio = slot_folio(slot);
+    if (slot_is_folio(slot))
+        *folio = slot_folio(slot);
     return 0;
+}
+
+/* Brings an absent page, with readahead if that is on. 0 or a negative code. */
+static inline int read_absent(struct mglru_cache *cache, struct mglru_file *file, uint64_t page,
+                              uint32_t left, struct folio **folio)
+{
+    if (cache->readahead_pages) {
+        int error = read_ahead_absent(cache, file, page, left, folio);
+        if (error || *folio)
+            return error;
+    }
+    return bring(cache, file, page, false, folio);
 }
 
 /* Pages that the kernel takes in hand at once: as many folios as a batch holds, up to the first
@@ -118,7 +136,7 @@ int cache_read_page(struct mglru_cache *cache, const struct mglru_access *access
     uint64_t slot = index_get(&file->mapping->index, page);
     struct folio *folio = slot_folio(slot);
     int missed = 0;
-    if (i == 0) {
+    if (cache->readahead_pages && i == 0) {
         ra->asked_first = page;
         ra->asked_end = page + access->count;
     }

@@ -418,10 +418,8 @@ static void evict_event(struct mglru_cache *cache, const struct folio *folio)
     cache->on_event(cache->on_event_context, &event);
 }
 
-void cache_read_event(struct mglru_cache *cache, const struct folio *folio)
+void cache_send_read_event(struct mglru_cache *cache, const struct folio *folio)
 {
-    if (MGLRU_LIKELY(!cache->on_event))
-        return;
     struct mglru_event event = {
         .kind = MGLRU_EVENT_READ,
         .memcg = memcg_user(folio_lruvec(folio)->memcg),
