@@ -43,8 +43,8 @@ int cache_bring_page(struct mglru_cache *cache, struct mglru_file *file, uint64_
     return bring(cache, file, page, in_fault, out);
 }
 
-/* Brings an absent page by readahead. *@folio is NULL if it was evicted again, in a tiny memcg. 0 or
- * a negative code. */
+/* Brings an absent page by readahead. *@folio is NULL if it was evicted again, in a tiny memcg. 0
+ * or a negative code. */
 static int read_ahead_absent(struct mglru_cache *cache, struct mglru_file *file, uint64_t page,
                              uint32_t left, struct folio **folio)
 {
