@@ -19,6 +19,10 @@
  *    is not atomic as a whole. A thread that has pinned a page for writing must not read, write or
  *    pin it again or sync it, nor write to a page that it has pinned for reading: it would wait
  *    for itself.
+ *  - A process that forks goes on with the cache alone: the child has none of its threads, perhaps
+ *    locks that they held, and must not call it.
+ *  - memory.events: "oom" counts each time that there was no room and nothing to take, also for a
+ *    read that was then served outside the limit. "oom_kill" stays 0, since nothing is killed.
  *  - Events (on_event of <mglru/cache.h>) and the classic LRU are for caches without frames.
  */
 #ifndef MGLRU_DATA_H

@@ -21,7 +21,8 @@
 void cache_raise_oom(struct mglru_cache *cache, struct memcg *memcg)
 {
     memcg_raise(memcg, MEMCG_EVENT_OOM);
-    memcg_raise(memcg, MEMCG_EVENT_OOM_KILL);
+    if (!cache_is_shared(cache)) /* in a cache with frames a call fails, or is served outside */
+        memcg_raise(memcg, MEMCG_EVENT_OOM_KILL);
     if (cache->on_event) {
         struct mglru_event event = {.kind = MGLRU_EVENT_OOM, .memcg = memcg_user(memcg)};
         cache->on_event(cache->on_event_context, &event);

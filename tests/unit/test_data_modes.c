@@ -53,6 +53,16 @@ static struct mglru_usage usage_of(const struct bench *b)
     return usage;
 }
 
+/* What memory.events says of running out of memory. */
+static void expect_events(struct bench *b, const char *text)
+{
+    char events[256];
+    size_t length;
+    assert_int_equal(mglru_memcg_read(b->memcg, "memory.events", events, sizeof(events), &length),
+                     MGLRU_OK);
+    assert_non_null(strstr(events, text));
+}
+
 static void T1_a_read_among_pinned_pages_is_served_outside_the_limit(void **state)
 {
     struct bench b = bench_make(0);
@@ -76,6 +86,7 @@ static void T1_a_read_among_pinned_pages_is_served_outside_the_limit(void **stat
     mglru_memcg_verdict(b.memcg, &verdict);
     assert_int_equal(verdict.pinned, count);
     assert_int_equal(verdict.pinner, mglru_memcg_id(b.memcg));
+    expect_events(&b, "oom 4\noom_kill 0\n"); /* one of pin_all, and three reads */
     assert_int_equal(mglru_pin(b.file, 300, MGLRU_PIN_READ, &pin), MGLRU_EOOM);
     unpin_all(count);
     bench_expect(&b, 300 * PAGE, "far", 3);
