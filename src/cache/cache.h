@@ -68,7 +68,7 @@ struct mglru_memcg {
     struct memcg *memcg;
     struct use_slot *use_slots; /* [USE_SLOTS]; NULL in a cache of one thread */
     /* A shared cache: written by writers and reclaim on any CPU. */
-    _Alignas(64) _Atomic uint64_t shared_dirty; /* dirty pages */
+    _Alignas(64) _Atomic uint64_t shared_dirty; /* dirty pages, with those below */
     _Atomic uint64_t shared_aged;
     _Atomic uint64_t outside;    /* reads without room */
     _Atomic uint64_t verdict[5]; /* pinned, dirty, protected, scanned, pinner at the last OOM */

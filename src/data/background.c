@@ -42,8 +42,8 @@ static void flusher(void *argument)
         uint64_t now = os_clock_now_ns();
         bool urgent = atomic_exchange_relaxed(&data->urgent, false);
         uint64_t old = now > data->flush_after_ns ? now - data->flush_after_ns : 0;
-        bool many = atomic_load_relaxed(&data->dirty_pages) >
-                    (uint64_t)data->frames * data->background_percent / 100;
+        bool many =
+            data_dirty_pages(data) > (uint64_t)data->frames * data->background_percent / 100;
         uint64_t written = flush_some(data, FLUSH_PAGES * 4, urgent || many ? UINT64_MAX : old);
         if (written)
             bell_ring(&data->clean_bell);

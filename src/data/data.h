@@ -154,14 +154,19 @@ struct data {
     struct bell flush_bell;
     struct bell clean_bell; /* rung by flushers when pages became clean */
     struct bell reclaim_bell;
-    struct bell write_bell;       /* a write to a store has ended */
-    _Atomic uint32_t writes;      /* that are going on */
-    _Atomic uint64_t dirty_pages; /* of all mappings */
+    struct bell write_bell;  /* a write to a store has ended */
+    _Atomic uint32_t writes; /* that are going on */
 };
 
 static inline struct data *cache_data(const struct mglru_cache *cache)
 {
     return cache->shared.data;
+}
+
+/* Of all mappings. */
+static inline uint64_t data_dirty_pages(const struct data *data)
+{
+    return atomic_load_relaxed(&memcg_user(data->cache->tree->root)->shared_dirty);
 }
 
 static inline struct data_map *mapping_map(const struct mglru_mapping *mapping)

@@ -16,9 +16,13 @@ static uint64_t bit_of(uint64_t page)
     return UINT64_C(1) << (page % LEAF_PAGES);
 }
 
-static struct mglru_memcg *user_of(const struct folio *folio)
+/* Dirty limits hold for subtrees: a page counts at each level above it, the root is the cache. */
+static void count_dirty(const struct folio *folio, long pages)
 {
-    return memcg_user(folio_lruvec(folio)->memcg);
+    struct memcg *memcg = folio_lruvec(folio)->memcg;
+    for (; memcg; memcg = memcg->parent)
+        atomic_add_relaxed(&memcg_user(memcg)->shared_dirty, (uint64_t)pages);
+    lruvec_stat(folio_lruvec(folio), MEMCG_FILE_DIRTY, pages);
 }
 
 static void list_map(struct data_map *map) MGLRU_REQUIRES(map->lock)
@@ -59,9 +63,7 @@ void dirty_restore(struct data_map *map, struct data_leaf *leaf, struct folio *f
         return;
     mark_leaf(map, leaf, folio->index);
     folio_set(folio, FOLIO_DIRTY);
-    atomic_add_relaxed(&map->data->dirty_pages, 1);
-    atomic_add_relaxed(&user_of(folio)->shared_dirty, 1);
-    lruvec_stat(folio_lruvec(folio), MEMCG_FILE_DIRTY, 1);
+    count_dirty(folio, 1);
 }
 
 void dirty_set(struct data *data, struct folio *folio, uint64_t bytes)
@@ -95,7 +97,5 @@ void dirty_clear(struct data_map *map, struct data_leaf *leaf, struct folio *fol
         if (--map->dirty_leaf_count == 0)
             unlist_map(map);
     }
-    atomic_sub_relaxed(&map->data->dirty_pages, 1);
-    atomic_sub_relaxed(&user_of(folio)->shared_dirty, 1);
-    lruvec_stat(folio_lruvec(folio), MEMCG_FILE_DIRTY, -1);
+    count_dirty(folio, -1);
 }

@@ -346,24 +346,24 @@ uint64_t flush_some(struct data *data, uint64_t most, uint64_t older_than_ns)
     return written;
 }
 
-/* Pages that a memcg may have: its tightest limit, or the whole cache. */
-static uint64_t limit_of(const struct data *data, const struct memcg *memcg)
+/* Whether @memcg and those below it have more dirty pages than @percent of what they may have. */
+static bool level_exceeds(const struct data *data, const struct memcg *memcg, uint32_t percent)
 {
-    uint64_t least = data->frames;
-    for (; memcg && !memcg_is_root(memcg); memcg = memcg->parent) {
-        uint64_t max = (uint64_t)atomic_load_relaxed(&memcg->memory.max);
-        uint64_t high = (uint64_t)atomic_load_relaxed(&memcg->memory.high);
-        least = max < least ? max : least;
-        least = high < least ? high : least;
-    }
-    return least;
+    uint64_t max = (uint64_t)atomic_load_relaxed(&memcg->memory.max);
+    uint64_t high = (uint64_t)atomic_load_relaxed(&memcg->memory.high);
+    uint64_t limit = max < high ? max : high;
+    if (limit > data->frames)
+        limit = data->frames;
+    return atomic_load_relaxed(&memcg_user(memcg)->shared_dirty) > limit * percent / 100;
 }
 
-/* Whether the memcg, or the whole cache, has more dirty pages than @percent of its limit. */
+/* Whether the memcg, one above it, or the whole cache (the root) has too many dirty pages. */
 static bool exceeds(const struct data *data, const struct mglru_memcg *user, uint32_t percent)
 {
-    return atomic_load_relaxed(&user->shared_dirty) > limit_of(data, user->memcg) * percent / 100 ||
-           atomic_load_relaxed(&data->dirty_pages) > (uint64_t)data->frames * percent / 100;
+    const struct memcg *memcg = user->memcg;
+    while (memcg && !level_exceeds(data, memcg, percent))
+        memcg = memcg->parent;
+    return memcg != NULL;
 }
 
 struct mglru_memcg *flush_throttles(struct data *data, const struct folio *folio)

@@ -181,9 +181,8 @@ static const char *walk_maps(struct walk *walk)
     if (list_length(&data->shadow_leaves) != atomic_load_relaxed(&data->shadow_count))
         return fail("count of leaves of shadows", "/", atomic_load_relaxed(&data->shadow_count),
                     list_length(&data->shadow_leaves));
-    if (walk->dirty != atomic_load_relaxed(&data->dirty_pages))
-        return fail("dirty pages of the cache", "/", atomic_load_relaxed(&data->dirty_pages),
-                    walk->dirty);
+    if (walk->dirty != data_dirty_pages(data))
+        return fail("dirty pages of the cache", "/", data_dirty_pages(data), walk->dirty);
     return NULL;
 }
 
@@ -241,13 +240,10 @@ static const char *check_own(const struct walk *walk, struct memcg *memcg)
 {
     struct standing own = standing_of(walk, memcg, false);
     const struct lruvec *lruvec = memcg_lruvec(memcg, 0);
-    uint64_t dirty = atomic_load_relaxed(&memcg_user(memcg)->shared_dirty);
     long listed = 0;
     for (unsigned zone = 0; zone < MAX_NR_ZONES; zone++)
         for (unsigned list = 0; list < NR_LRU_LISTS; list++)
             listed += lruvec_size(lruvec, zone, list);
-    if (dirty != (uint64_t)own.dirty)
-        return fail("dirty pages of a memcg", memcg->path, dirty, (uint64_t)own.dirty);
     if (listed != own.listed)
         return fail("pages on the lists", memcg->path, (uint64_t)listed, (uint64_t)own.listed);
     if (atomic_load_relaxed(&memcg->memory.underflows))
@@ -271,6 +267,9 @@ static const char *check_subtree(const struct walk *walk, struct memcg *memcg)
                     (uint64_t)usage, (uint64_t)(sum.pages + stock));
     if (files != sum.pages)
         return fail("statistic file", memcg->path, (uint64_t)files, (uint64_t)sum.pages);
+    uint64_t counted = atomic_load_relaxed(&memcg_user(memcg)->shared_dirty);
+    if (counted != (uint64_t)sum.dirty)
+        return fail("dirty pages of a subtree", memcg->path, counted, (uint64_t)sum.dirty);
     if (dirty != sum.dirty)
         return fail("statistic file_dirty", memcg->path, (uint64_t)dirty, (uint64_t)sum.dirty);
     if (written)

@@ -250,7 +250,7 @@ static void a_sync_notices_what_a_flusher_could_not_write(void **state)
     bench_faults(
         &b, (struct mglru_store_faulty_options){.write_error_ppm = 1000000, .delay_ppm = 1000000});
     assert_int_equal(os_thread_start(flush_all, &b, &flusher), MGLRU_OK);
-    while (atomic_load_relaxed(&cache_data(b.cache)->dirty_pages))
+    while (data_dirty_pages(cache_data(b.cache)))
         os_thread_yield();
     assert_int_equal(mglru_sync_all(b.cache), MGLRU_EIO);
     os_thread_join(flusher);

@@ -321,6 +321,25 @@ static void T12_writers_above_the_dirty_limit_wait_for_the_flusher(void **state)
     bench_end_simulated(&b);
 }
 
+/* A tenant's children have its limit together. */
+static void T12_writers_of_two_children_wait_for_the_limit_of_their_parent(void **state)
+{
+    struct bench b = bench_simulated();
+    struct mglru_memcg *children[2];
+    struct mglru_file *files[2];
+    size_t done;
+    bench_limit(&b, "memory.max", 100);
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(mglru_memcg_create(b.cache, i ? "/a/two" : "/a/one", &children[i]), 0);
+        assert_int_equal(mglru_file_open(b.mapping, children[i], &files[i]), 0);
+    }
+    for (uint64_t page = 0; page < 200; page++) {
+        assert_int_equal(mglru_write(files[page % 2], page * PAGE, "page", 4, &done), 0);
+        assert_in_range(dirty_pages(&b), 0, DIRTY_LIMIT);
+    }
+    bench_end_simulated(&b);
+}
+
 /* The bound of the wait, then the error. */
 static void T12_a_store_that_refuses_ends_the_wait_and_then_the_room(void **state)
 {
@@ -477,6 +496,7 @@ int main(void)
         WATCHED(T4_memory_of_the_process_stays_near_the_limit),
         WATCHED(T11_the_smallest_cache_serves_many_threads),
         WATCHED(T12_writers_above_the_dirty_limit_wait_for_the_flusher),
+        WATCHED(T12_writers_of_two_children_wait_for_the_limit_of_their_parent),
         WATCHED(T12_a_store_that_refuses_ends_the_wait_and_then_the_room),
         WATCHED(T12_the_whole_cache_has_a_dirty_limit),
         WATCHED(T13_a_read_takes_a_small_batch),
