@@ -523,6 +523,10 @@ void mglru_memcg_counts(const struct mglru_memcg *user, bool recursive, struct m
 
 uint64_t mglru_cache_metadata_bytes(const struct mglru_cache *cache)
 {
-    return sizeof(*cache) + cache->folios.bytes + index_pool_bytes(&cache->index_pool) +
-           cache->mapping_bytes + mm_bytes(&cache->reclaim);
+    struct mglru_cache *entered = (struct mglru_cache *)(uintptr_t)cache; /* to look at it only */
+    cache_enter(entered);
+    uint64_t bytes = sizeof(*cache) + cache->folios.bytes + index_pool_bytes(&cache->index_pool) +
+                     cache->mapping_bytes + mm_bytes(&cache->reclaim);
+    cache_leave(entered);
+    return bytes;
 }

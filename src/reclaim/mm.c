@@ -272,7 +272,8 @@ uint64_t mm_bytes(const struct reclaim *reclaim)
     uint64_t bytes = 0;
     struct memcg *root = reclaim->tree->root;
     struct list_node *mm_pos, *pos;
-    for (struct memcg *memcg = root; memcg; memcg = memcg_next(root, memcg))
+    struct memcg *memcg = NULL;
+    while ((memcg = memcg_iter_next(root, memcg, NULL)))
         list_for_each (mm_pos, &memcg_reclaim(memcg)->mm_list)
             list_for_each (pos, &container_of(mm_pos, struct mm, mm_link)->vmas) {
                 const struct vma *vma = container_of(pos, struct vma, mm_link);
