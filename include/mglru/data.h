@@ -60,7 +60,8 @@ struct mglru_data_options {
 
 /*
  * Creates a cache with frames. The caller owns *out and ends it by mglru_cache_destroy, which
- * stops its threads and forgets dirty pages: mglru_sync_all first. *out is NULL on failure.
+ * stops its threads and forgets dirty pages: mglru_sync_all first, and no page is pinned. *out is
+ * NULL on failure.
  * MGLRU_EINVAL: an option out of its range or an unknown name; MGLRU_ENOTSUP: as
  * mglru_cache_create; MGLRU_ENOMEM; MGLRU_EAGAIN: no thread could be started.
  */
@@ -166,8 +167,8 @@ enum mglru_unpin_how {
 
 /*
  * Pins page @page (of frame_bytes) of the file's mapping. A page beyond the mapping's end can be
- * pinned for OVERWRITE alone, and extends the mapping when it is unpinned dirty. Waits for readers
- * or the writer of the page. A page has room for 16383 readers.
+ * pinned for OVERWRITE alone. Waits for readers or the writer of the page. A page has room for
+ * 16383 readers.
  * Errors as mglru_write; MGLRU_EBUSY: too many readers; MGLRU_ERANGE: beyond the end. A pin is
  * never served outside the limit.
  */
@@ -178,7 +179,8 @@ MGLRU_API int mglru_pin(struct mglru_file *file, uint64_t page, enum mglru_pin_m
 MGLRU_API int mglru_pin_many(struct mglru_file *file, const uint64_t *pages, size_t count,
                              enum mglru_pin_mode mode, struct mglru_pin *pins);
 
-/* Lets go of a pin. Any thread. An unpin as DIRTY may wait as mglru_write does. */
+/* Lets go of a pin. Any thread. An unpin as DIRTY may wait as mglru_write does, and makes the whole
+ * page readable, as far as the store's size_max. */
 MGLRU_API void mglru_unpin(struct mglru_pin *pin, enum mglru_unpin_how how);
 
 /* --- durability ----------------------------------------------------------------------------- */

@@ -34,7 +34,8 @@ uint64_t cache_pins(const struct mglru_memcg *user)
     uint64_t pins = 0;
     for (unsigned i = 0; i < USE_SLOTS && user->use_slots; i++)
         pins += atomic_load_relaxed(&user->use_slots[i].pins);
-    return pins;
+    /* One thread's unpin may be seen without another's pin. */
+    return pins <= INT64_MAX ? pins : 0;
 }
 
 /* The id of the memcg in the subtree whose pages have most pins; 0: none has. */

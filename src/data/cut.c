@@ -75,8 +75,11 @@ static int cut_store(struct data_map *map, uint64_t bytes)
     discard_begin(map);
     int error = mglru_store_truncate(map->store, bytes);
     discard_end(map);
-    if (!error)
+    map_lock(map);
+    /* Another truncation that cut the cache meanwhile has its own cut of the store to come. */
+    if (!error && atomic_load_relaxed(&map->bytes) == bytes)
         atomic_store_release(&map->uncut, false); /* pairs with map_end */
+    map_unlock(map);
     return error;
 }
 

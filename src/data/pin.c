@@ -38,6 +38,12 @@ static int pin_read(struct mglru_file *file, uint64_t page, struct folio **out)
     }
 }
 
+/* Bytes that the mapping may ever have. */
+static uint64_t most_bytes(const struct data_map *map)
+{
+    return map->store ? mglru_store_caps(map->store)->size_max : MGLRU_STORE_BYTES_MAX;
+}
+
 int mglru_pin(struct mglru_file *file, uint64_t page, enum mglru_pin_mode mode,
               struct mglru_pin *pin)
 {
@@ -46,11 +52,10 @@ int mglru_pin(struct mglru_file *file, uint64_t page, enum mglru_pin_mode mode,
     if (!map || mode < MGLRU_PIN_READ || mode > MGLRU_PIN_OVERWRITE)
         return MGLRU_EINVAL;
     struct data *data = map->data;
-    const struct mglru_store_caps *caps = map->store ? mglru_store_caps(map->store) : NULL;
-    if (mode != MGLRU_PIN_READ && caps && caps->read_only)
+    if (mode != MGLRU_PIN_READ && map->store && mglru_store_caps(map->store)->read_only)
         return MGLRU_EPERM;
-    uint64_t bytes = mode == MGLRU_PIN_OVERWRITE ? (caps ? caps->size_max : MGLRU_STORE_BYTES_MAX)
-                                                 : atomic_load_acquire(&map->bytes);
+    uint64_t bytes =
+        mode == MGLRU_PIN_OVERWRITE ? most_bytes(map) : atomic_load_acquire(&map->bytes);
     if (page > (UINT64_MAX >> data->frame_shift) || page << data->frame_shift >= bytes)
         return MGLRU_ERANGE;
     struct data_page held = {0};
@@ -97,7 +102,8 @@ void mglru_unpin(struct mglru_pin *pin, enum mglru_unpin_how how)
         page_discard(data, folio);
     } else if (how == MGLRU_UNPIN_DIRTY) {
         /* A page that was cut meanwhile is its pinner's own. */
-        dirty_set(data, folio, (folio->index + 1) << data->frame_shift);
+        uint64_t end = (folio->index + 1) << data->frame_shift, most = most_bytes(map);
+        dirty_set(data, folio, end < most ? end : most);
         throttled = map->store ? flush_throttles(data, folio) : NULL;
     }
     hold_end_write(data, folio);
