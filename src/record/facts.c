@@ -63,12 +63,15 @@ void facts_begin(struct facts *facts, const struct record_options *options,
         add(facts, "cgroup %s", options->cgroup);
     else
         add(facts, "pid %ld", (long)options->pid);
-    if (uname(&system) == 0)
+    if (uname(&system) == 0) {
+        snprintf(facts->kernel, sizeof(facts->kernel), "%s", system.release);
         add(facts, "kernel %s %s", system.release, system.machine);
+    }
     add(facts, "memory %" PRIu64 "K",
         (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) >> 10);
     readfile_line("/sys/kernel/mm/lru_gen/enabled", "", value, sizeof(value));
-    if (value[0] == '\0' || strtoul(value, NULL, 0) == 0)
+    facts->lru = value[0] == '\0' || strtoul(value, NULL, 0) == 0 ? "classic" : "mglru";
+    if (strcmp(facts->lru, "classic") == 0)
         add(facts, "lru classic");
     else
         add(facts, "lru mglru %s", value);

@@ -10,12 +10,15 @@
 
 #define FACTS_MAX 16u
 #define FACTS_BYTES 512u
+#define FACTS_RELEASE_BYTES 65u /* as in struct utsname */
 
 struct facts {
     char lines[FACTS_MAX][FACTS_BYTES];
     const char *at[FACTS_MAX]; /* the lines that are filled */
     unsigned count;
-    char readahead_kb[16]; /* of the device with most of the accesses; empty: unknown */
+    char readahead_kb[16];            /* of the device with most of the accesses; empty: unknown */
+    char kernel[FACTS_RELEASE_BYTES]; /* release; empty: unknown */
+    const char *lru;                  /* in use: "classic" or "mglru" */
 };
 
 /* What holds while the target is there: kernel, LRU, limit, swappiness. */

@@ -290,6 +290,8 @@ static int write_trace(struct session *session)
                                         .facts = session->facts.at,
                                         .facts_count = session->facts.count,
                                         .readahead_kb = session->facts.readahead_kb,
+                                        .kernel = session->facts.kernel,
+                                        .lru = session->facts.lru,
                                         .file = describe_file,
                                         .context = session,
                                         .files = rules_files(session->rules)};

@@ -13,6 +13,7 @@
 
 #include <mglru/error.h>
 
+#include "base/check.h"
 #include "base/errno.h"
 #include "record/fail.h"
 #include "trace/codec.h"
@@ -170,15 +171,22 @@ static int pass_record(struct pass *pass, struct trace_record *record)
 static int pass_head(struct pass *pass)
 {
     const struct spool_finish *finish = pass->finish;
-    const struct trace_record readahead = {.op = TRACE_SET,
-                                           .time_ns = TRACE_NO_TIME,
-                                           .name = "read_ahead_kb",
-                                           .text = finish->readahead_kb};
+    char lost[24] = "";
+    if (pass->report->lost > 0)
+        snprintf(lost, sizeof(lost), "%" PRIu64, pass->report->lost);
+    const char *const set[][2] = {{"kernel", finish->kernel},
+                                  {"lru", finish->lru},
+                                  {"read_ahead_kb", finish->readahead_kb},
+                                  {"events_lost", lost}};
     int code = MGLRU_OK;
     for (unsigned i = 0; code == MGLRU_OK && i < finish->facts_count; i++)
         code = trace_writer_comment(pass->writer, finish->facts[i], &pass->said);
-    if (code == MGLRU_OK && finish->readahead_kb[0] != '\0')
-        code = trace_writer_put(pass->writer, &readahead, "/", NULL, &pass->said);
+    for (size_t i = 0; code == MGLRU_OK && i < MGLRU_ARRAY_LEN(set); i++) {
+        const struct trace_record record = {
+            .op = TRACE_SET, .time_ns = TRACE_NO_TIME, .name = set[i][0], .text = set[i][1]};
+        if (record.text[0] != '\0')
+            code = trace_writer_put(pass->writer, &record, "/", NULL, &pass->said);
+    }
     return code;
 }
 

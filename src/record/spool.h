@@ -40,7 +40,10 @@ struct spool_finish {
     uint64_t max_bytes;       /* the output ends before it; 0: no bound */
     const char *const *facts; /* comments at the start */
     unsigned facts_count;
-    const char *readahead_kb; /* what --readahead auto of a replay means; empty: unknown */
+    /* What replays and plans take from the head; empty: unknown */
+    const char *readahead_kb; /* what --readahead auto of a replay means */
+    const char *kernel;       /* release */
+    const char *lru;          /* "classic" or "mglru" */
     /* Called once for each file; false: no memory. */
     bool (*file)(void *context, uint32_t number, struct spool_file *out);
     void *context;

@@ -23,6 +23,9 @@
 #include "record/tracing.h"
 #include "trace/names.h"
 
+/* The inode of the namespace that the kernel begins with, a constant of it. */
+#define FIRST_PID_NAMESPACE 0xEFFFFFFCu
+
 struct target {
     enum record_target kind;
     pid_t pid; /* of the command or process */
@@ -103,17 +106,33 @@ static int open_kind(struct target *target, const struct record_options *options
     return MGLRU_OK;
 }
 
+/* Tracepoints know processes by the machine's numbers; those of another PID namespace would name
+ * strangers. */
+static int check_pid_namespace(struct record_error *error)
+{
+    struct stat info;
+    if (stat("/proc/self/ns/pid", &info) != 0 || info.st_ino == FIRST_PID_NAMESPACE)
+        return MGLRU_OK;
+    return record_fail(error, MGLRU_ENOTSUP,
+                       "this is a PID namespace of its own, and tracepoints know the machine's "
+                       "process numbers only: record outside of the container, with --cgroup or "
+                       "--pid");
+}
+
 int target_open(const struct record_options *options, const struct mounts *mounts,
                 struct target **out, struct record_error *error)
 {
     *out = NULL;
+    int code = check_pid_namespace(error);
+    if (code != MGLRU_OK)
+        return code;
     struct target *target = calloc(1, sizeof(*target));
     if (target == NULL)
         return record_fail(error, MGLRU_ENOMEM, "no memory");
     target->kind = options->target;
     target->end_fd = -1;
     names_init(&target->memcgs);
-    int code = open_kind(target, options, mounts, error);
+    code = open_kind(target, options, mounts, error);
     if (code != MGLRU_OK)
         target_close(target);
     else

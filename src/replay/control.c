@@ -336,6 +336,12 @@ static int do_set(struct replay_kernel *run, const struct trace_record *record)
         code = mglru_cache_write(run->cache, record->name, text, strlen(text));
         return code == MGLRU_OK ? code : refuse_line(run, record, "set", code);
     }
+    if (strcmp(path, "/") == 0) {
+        struct replay_recorded checked = {0};
+        code = replay_recorded_take(&checked, record);
+        if (code != MGLRU_ENOENT)
+            return code == MGLRU_OK ? code : refuse_line(run, record, "set", code);
+    }
     struct mglru_memcg *memcg;
     code = kernel_memcg_use(run, record->memcg, record, &memcg);
     if (code != MGLRU_OK)

@@ -18,6 +18,9 @@
 #include "replay/plan_parts.h"
 #include "replay/plan_survey.h"
 
+/* Of a trace that does not say on which kernel it was recorded. */
+#define MODEL_DEFAULT "7.3"
+
 /* More than any machine has, and counted in pages of any size without overflow. */
 #define MEMORY_FOR_EVERYTHING (UINT64_C(1) << 50)
 
@@ -325,10 +328,28 @@ static int plan_all(const struct plan_options *options, struct plan_survey *surv
     return code;
 }
 
+/* Takes from the recording what the options leave open. */
+static void choose_kernel(struct plan_options *options, const char **model, struct plan *plan)
+{
+    const struct replay_recorded *recorded = &plan->recorded;
+    if (!options->classic && !options->mglru && options->model_count == 0 && recorded->known_lru) {
+        options->classic = recorded->classic;
+        plan->lru_recorded = true;
+    }
+    plan->classic = options->classic;
+    if (options->model_count > 0)
+        return;
+    *model = replay_recorded_model(recorded);
+    plan->model_recorded = *model != NULL;
+    if (*model == NULL)
+        *model = MODEL_DEFAULT;
+    options->models = model;
+    options->model_count = 1;
+}
+
 int plan_make(const struct plan_options *options, struct plan *plan, struct replay_error *error)
 {
     *plan = (struct plan){
-        .classic = options->classic,
         .device_latency_ns = options->device_latency_ns,
         .warmup_accesses = options->warmup_accesses,
         .warmup_ns = options->warmup_ns,
@@ -340,8 +361,13 @@ int plan_make(const struct plan_options *options, struct plan *plan, struct repl
         return code;
     struct plan_survey survey;
     code = plan_survey(options, NULL, &survey, error);
-    if (code == MGLRU_OK)
-        code = plan_all(options, &survey, plan, error);
+    if (code == MGLRU_OK) {
+        struct plan_options chosen = *options;
+        const char *model;
+        plan->recorded = survey.recorded;
+        choose_kernel(&chosen, &model, plan);
+        code = plan_all(&chosen, &survey, plan, error);
+    }
     plan_survey_free(&survey);
     if (code != MGLRU_OK)
         plan_free(plan);

@@ -39,10 +39,13 @@ struct plan_target {
 struct plan_options {
     const char *trace; /* a file: it is read several times */
     struct trace_open_options open;
+    /* Without models, and with neither of these two, the kernel and the LRU are those that the
+     * trace was recorded with, MGLRU of 7.3 where it does not say. */
     bool classic; /* the classic LRU instead of MGLRU */
+    bool mglru;   /* MGLRU, whatever the recording had; implied by models alone */
     const char *const *models;
-    size_t model_count;
-    double sample; /* share of pages; 0: chosen by the length of the trace */
+    size_t model_count; /* 0: that of the recording */
+    double sample;      /* share of pages; 0: chosen by the length of the trace */
     uint64_t swap_bytes;
     uint64_t readahead_bytes; /* as in replay_options */
     uint64_t device_latency_ns;
@@ -115,6 +118,9 @@ struct plan {
     const char *format;
     uint32_t page_bytes;
     bool classic;
+    struct replay_recorded recorded;
+    bool model_recorded; /* the model is that of the recording */
+    bool lru_recorded;   /* likewise */
     uint64_t device_latency_ns;
     uint64_t warmup_accesses;
     uint64_t warmup_ns;

@@ -119,6 +119,7 @@ int plan_survey(const struct plan_options *options, const char *memcg, struct pl
     survey->format = result.trace.format;
     survey->page_bytes = result.trace.page_bytes;
     survey->distinct_pages = result.trace.distinct_pages;
+    survey->recorded = result.trace.recorded;
     if (survey->first_ns != TRACE_NO_TIME)
         survey->measured_ns = survey->last_ns - survey->first_ns;
     replay_result_free(&result);

@@ -21,6 +21,7 @@ struct plan_survey {
     uint64_t measured; /* accesses after the warm-up */
     uint64_t measured_ns;
     bool anonymous;
+    struct replay_recorded recorded;
 
     /* of the pass */
     const struct plan_options *options;

@@ -365,6 +365,7 @@ static int finish(struct replay *replay, struct replay_result *result)
         .page_bytes = replay_source_page_bytes(replay->source),
         .memcgs = replay_names_count(replay->names, REPLAY_MEMCG),
         .objects = replay_names_count(replay->names, REPLAY_OBJECT),
+        .recorded = totals.recorded,
     };
     if (replay->expander != NULL)
         result->trace.distinct_pages = replay_expander_distinct(replay->expander);

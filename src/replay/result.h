@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "replay/recorded.h"
+
 struct replay_stat {
     const char *name; /* memory.stat name; static string */
     uint64_t value;
@@ -100,6 +102,7 @@ struct replay_trace_info {
     uint32_t page_bytes;
     uint32_t memcgs;
     uint32_t objects;
+    struct replay_recorded recorded;
 };
 
 struct replay_result {

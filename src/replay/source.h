@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "replay/names.h"
+#include "replay/recorded.h"
 #include "replay/replay.h"
 #include "trace/reader.h"
 
@@ -35,6 +36,7 @@ struct replay_source_totals {
     uint64_t requests; /* access records */
     uint64_t accesses; /* page accesses */
     bool timed;        /* a record had a time */
+    struct replay_recorded recorded;
 };
 
 struct replay_source;

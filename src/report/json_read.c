@@ -345,6 +345,8 @@ static void read_trace(struct cursor *cursor, struct json_object *root,
     trace->page_bytes = (uint32_t)count_of(cursor, object, "page_bytes", UINT32_MAX);
     trace->memcgs = (uint32_t)count_of(cursor, object, "memcgs", UINT32_MAX);
     trace->objects = (uint32_t)count_of(cursor, object, "objects", UINT32_MAX);
+    if (json_object_object_get_ex(object, "events_lost", NULL))
+        trace->recorded.events_lost = count_of(cursor, object, "events_lost", UINT64_MAX);
     leave(cursor, outside);
 }
 

@@ -221,6 +221,8 @@ static struct json_object *trace_object(struct writer *writer,
     put_count(writer, object, "page_bytes", trace->page_bytes);
     put_count(writer, object, "memcgs", trace->memcgs);
     put_count(writer, object, "objects", trace->objects);
+    if (trace->recorded.events_lost > 0)
+        put_count(writer, object, "events_lost", trace->recorded.events_lost);
     return object;
 }
 

@@ -98,6 +98,12 @@ void report_plan_json(struct report_out *out, const struct plan *plan)
     report_json_text(&json, "path", plan->trace);
     report_json_text(&json, "format", plan->format);
     report_json_count(&json, "page_bytes", plan->page_bytes);
+    if (plan->recorded.kernel[0] != '\0')
+        report_json_text(&json, "kernel", plan->recorded.kernel);
+    if (plan->recorded.known_lru)
+        report_json_text(&json, "lru", plan->recorded.classic ? "classic" : "mglru");
+    if (plan->recorded.events_lost > 0)
+        report_json_count(&json, "events_lost", plan->recorded.events_lost);
     report_json_end(&json);
     report_json_text(&json, "policy", plan->classic ? "classic" : "mglru");
     report_json_count(&json, "device_latency_ns", plan->device_latency_ns);

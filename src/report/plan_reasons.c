@@ -183,6 +183,24 @@ static void say_diagnosis(const struct plan_curve *curve, struct report_reasons 
             count_of(advice->scan_misses).text, size_of(advice->scan_bytes).text);
 }
 
+/* Why this kernel, and what the recording lacks. */
+static void say_recording(const struct plan *plan, size_t index, struct report_reasons *out)
+{
+    const struct replay_recorded *recorded = &plan->recorded;
+    if (index == 0 && (plan->model_recorded || plan->lru_recorded))
+        say(out,
+            "The trace was recorded%s%s%s; this plans for the %s of %s, --policy and --model for "
+            "others.",
+            plan->model_recorded ? " on Linux " : "", plan->model_recorded ? recorded->kernel : "",
+            !recorded->known_lru ? ""
+            : recorded->classic  ? " with the classic LRU"
+                                 : " with MGLRU",
+            plan->classic ? "classic LRU" : "MGLRU", plan->memcgs[0].curves[0].model);
+    if (recorded->events_lost > 0)
+        say(out, "The recording lost %s events, so accesses are missing from these counts.",
+            count_of(recorded->events_lost).text);
+}
+
 /* What another model does with the limits of the first. */
 static void say_upgrade(const struct plan_memcg *memcg, size_t index, struct report_reasons *out)
 {
@@ -208,6 +226,7 @@ void report_plan_reasons(const struct plan *plan, const struct plan_memcg *memcg
     say_limits(curve, out);
     say_diagnosis(curve, out);
     say_upgrade(memcg, index, out);
+    say_recording(plan, index, out);
     if (!memcg->anonymous)
         say(out, "The trace holds no anonymous memory: add what the service has of it (anon in "
                  "memory.stat) to all three.");

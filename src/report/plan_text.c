@@ -157,6 +157,9 @@ static void print_origin(struct report_out *out, const struct plan *plan,
                   100 * point->miss_ratio);
     if (plan->target.kind != PLAN_NO_TARGET && !curve->advice.target_met)
         report_printf(out, "# no limit meets the target\n");
+    if (plan->recorded.events_lost > 0)
+        report_printf(out, "# the recording lost %" PRIu64 " events: accesses are missing\n",
+                      plan->recorded.events_lost);
     if (!memcg->anonymous)
         report_printf(out, "# page cache only: add the service's anonymous memory\n");
 }

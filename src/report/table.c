@@ -164,7 +164,13 @@ static void add_line_about_trace(struct report_out *out, const struct replay_tra
     } else {
         report_printf(out, ", pages of %s", count);
     }
-    report_printf(out, ", %s\n\n", trace->format != NULL ? trace->format : "unknown format");
+    report_printf(out, ", %s\n", trace->format != NULL ? trace->format : "unknown format");
+    if (trace->recorded.events_lost > 0) {
+        report_number_count(trace->recorded.events_lost, count, sizeof(count));
+        report_printf(out, "%s events were lost while it was recorded: accesses are missing\n",
+                      count);
+    }
+    report_printf(out, "\n");
 }
 
 static const struct replay_memcg *find_memcg(const struct replay_run *run, const char *path)

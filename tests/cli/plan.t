@@ -396,3 +396,40 @@ once
 plan.html
 plan.json
 two
+# What was recorded, and on what: the kernel's own model unless others are asked for; lost events.
+$ { echo '#mglru-trace 1 page_size=4096'; echo '!set / kernel 6.18.44-cloud'; echo '!set / lru classic'; echo '!set / events_lost 1200'; for i in 1 2 1 2; do echo "r /a data $i"; done; } >said; mglru plan said | grep -E -A 1 '^/a,|recorded on|lost'
+/a, classic LRU of 6.12: 4 accesses of 2 pages (8K)
+memory  misses  pages read  miss ratio  refaults   stall  remarks
+--
+  - The trace was recorded on Linux 6.18.44-cloud with the classic LRU; this plans for the
+    classic LRU of 6.12, --policy and --model for others.
+  - The recording lost 1,200 events, so accesses are missing from these counts.
+  - The trace holds no anonymous memory: add what the service has of it (anon in memory.stat) to
+$ mglru plan said --json - | sed -n '/"kernel"/,/"model"/p'
+    "kernel": "6.18.44-cloud",
+    "lru": "classic",
+    "events_lost": 1200
+  },
+  "policy": "classic",
+  "device_latency_ns": 100000,
+  "model": "6.12",
+$ sed 's/classic/mglru/' said >mg; sed 's/6\.18\.44/7.0.1/' mg >new; for t in mg new; do mglru plan $t | grep '^/a,'; done
+/a, MGLRU of 6.12: 4 accesses of 2 pages (8K)
+/a, MGLRU of 7.3: 4 accesses of 2 pages (8K)
+$ mglru plan said --model 6.12,7.3 | grep -E '^/a,|recorded on'; mglru plan said --policy mglru | grep '^/a,'
+/a, MGLRU of 6.12: 4 accesses of 2 pages (8K)
+/a, MGLRU of 7.3: 4 accesses of 2 pages (8K)
+/a, MGLRU of 6.12: 4 accesses of 2 pages (8K)
+$ mglru plan said --format systemd | sed -n "2s/^# //p"
+the recording lost 1200 events: accesses are missing
+$ mglru replay said --memory 1M | head -2
+said: 4 page accesses, pages of 4K, native
+1,200 events were lost while it was recorded: accesses are missing
+$ mglru replay said --memory 1M,2M --shard 0/2 --json 1.json --quiet; mglru replay said --memory 1M,2M --shard 1/2 --json 2.json --quiet; mglru merge 1.json 2.json | head -2
+said: 4 page accesses, pages of 4K, native
+1,200 events were lost while it was recorded: accesses are missing
+$ for bad in 'lru fancy' 'kernel x' 'events_lost -1'; do { head -1 said; echo "!set / $bad"; echo 'r /a data 1'; } >refused; mglru plan refused; done
+2| mglru plan: refused: line 2: !set / lru fancy: Invalid argument
+2| mglru plan: refused: line 2: !set / kernel x: Invalid argument
+2| mglru plan: refused: line 2: !set / events_lost -1: Invalid argument
+[2]

@@ -57,6 +57,8 @@ refused 3 'mglru: root may: sudo mglru record\|record: root may: sudo mglru reco
     setpriv --reuid 65534 --regid 65534 --clear-groups ./mglru record -o t.trace -- true
 refused 3 'tracefs is not mounted' unshare -m sh -c \
     "umount -l $tracefs; exec '$mglru' record -o t.trace -- true"
+refused 3 'this is a PID namespace of its own' \
+    unshare -pf --mount-proc "$mglru" record -o t.trace -- true
 mkdir empty
 refused 3 'no tracepoint filemap:mm_filemap_get_pages' unshare -m sh -c \
     "mount --bind empty $tracefs/events/filemap; exec '$mglru' record -o t.trace -- true"

@@ -111,7 +111,8 @@ static int make_plan(struct session *session)
     const struct plan_options options = {
         .trace = args->trace,
         .open = {.format = args->trace_format, .columns = args->columns, .stop_fd = stop_fd()},
-        .classic = strcmp(args->policy, "classic") == 0,
+        .classic = args->policy != NULL && strcmp(args->policy, "classic") == 0,
+        .mglru = args->policy != NULL && strcmp(args->policy, "mglru") == 0,
         .models = (const char *const *)args->models.items,
         .model_count = args->models.count,
         .sample = args->sample,

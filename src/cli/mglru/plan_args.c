@@ -256,15 +256,12 @@ static bool check(const struct plan_args *args, struct args_error *error)
 bool plan_args_parse(struct plan_args *args, int argc, char **argv, struct args_error *error)
 {
     *args = (struct plan_args){.device_latency_ns = LATENCY_DEFAULT_NS,
-                               .policy = "mglru",
                                .readahead_bytes = REPLAY_READAHEAD_AUTO};
     struct args line = {.argc = argc, .argv = argv, .next = 1};
     if (!parse_all(args, &line, error))
         return false;
     if (args->help)
         return true;
-    if (args->models.items == NULL && !args_list_split(&args->models, "7.3"))
-        return args_fail(error, "out of memory");
     return check(args, error);
 }
 
