@@ -139,8 +139,9 @@ struct mglru_read_item {
  * stores are asynchronous. Returns the first error, or MGLRU_OK. Blocks as mglru_read. */
 MGLRU_API int mglru_read_many(struct mglru_read_item *items, size_t count);
 
-/* Brings the pages of a range that are absent, as far as the memcg has room without reclaiming
- * others' pages for it. Errors are not reported: what is missing is read when it is needed. */
+/* Brings pages of a range that are absent, the first ones, at most half of what the memcg and the
+ * cache may hold; older pages go for them. Errors are not reported: what is missing is read when it
+ * is needed. May block for the store. */
 MGLRU_API void mglru_prefetch(struct mglru_file *file, uint64_t offset, uint64_t bytes);
 
 /* --- pins ----------------------------------------------------------------------------------- */

@@ -111,6 +111,20 @@ void mglru_unpin(struct mglru_pin *pin, enum mglru_unpin_how how)
         flush_throttle(data, throttled);
 }
 
+/* Pages that a prefetch may bring: half of what there is room for, so that it never displaces what
+ * it has just brought. */
+static uint64_t prefetch_most(const struct data *data, const struct mglru_file *file)
+{
+    long most = (long)data->frames;
+    for (const struct memcg *memcg = file->memcg->memcg; memcg; memcg = memcg->parent) {
+        long max = atomic_load_relaxed(&memcg->memory.max);
+        long high = atomic_load_relaxed(&memcg->memory.high);
+        most = max < most ? max : most;
+        most = high < most ? high : most;
+    }
+    return (uint64_t)most / 2;
+}
+
 void mglru_prefetch(struct mglru_file *file, uint64_t offset, uint64_t bytes)
 {
     struct data_map *map = mapping_map(file->mapping);
@@ -119,8 +133,9 @@ void mglru_prefetch(struct mglru_file *file, uint64_t offset, uint64_t bytes)
         return;
     unsigned shift = map->data->frame_shift;
     uint64_t last = (bytes < size - offset ? offset + bytes - 1 : size - 1) >> shift;
-    for (uint64_t page = offset >> shift; page <= last;) {
-        uint64_t left = last - page + 1;
+    uint64_t most = prefetch_most(map->data, file);
+    for (uint64_t page = offset >> shift; page <= last && most;) {
+        uint64_t left = last - page + 1 < most ? last - page + 1 : most;
         struct folio *folio;
         if (page_is_there(map, page)) {
             page++;
@@ -131,6 +146,7 @@ void mglru_prefetch(struct mglru_file *file, uint64_t offset, uint64_t bytes)
             return;
         if (folio)
             hold_end_write(map->data, folio);
-        page++;
+        page++; /* the others are there now, and are passed over */
+        most -= count;
     }
 }

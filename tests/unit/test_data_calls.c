@@ -453,9 +453,25 @@ static void T11_fewer_than_64_frames_are_refused(void **state)
     mglru_cache_destroy(cache);
 }
 
+/* What it brings it does not take again, however long the range is. */
+static void prefetch_stays_within_half_of_the_limit(void **state)
+{
+    struct bench b = bench_make(STORE_BYTES);
+    char byte;
+    size_t done;
+    bench_limit(&b, "memory.max", 96);
+    mglru_prefetch(b.file, 0, STORE_BYTES);
+    for (unsigned page = 0; page < FRAMES; page++) {
+        mglru_peek(b.file, (uint64_t)page * PAGE, &byte, 1, &done);
+        assert_int_equal(done, page < 48);
+    }
+    bench_end(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(prefetch_stays_within_half_of_the_limit),
         cmocka_unit_test(reads_end_at_the_size),
         cmocka_unit_test(writes_grow_the_mapping_and_leave_zeros),
         cmocka_unit_test(a_truncated_tail_reads_as_zeros),

@@ -226,7 +226,7 @@ static int discard(struct bench *b)
 
 static int prefetch(struct bench *b)
 {
-    mglru_prefetch(b->file, 0, PAGES * PAGE);
+    mglru_prefetch(b->file, (uint64_t)110 * PAGE, PAGES * PAGE);
     return 0;
 }
 
@@ -319,7 +319,7 @@ static const struct call {
     {"write under pressure", write_under_pressure, {2, 2}},
     {"pin", pin_each_way, {2, 4}},
     {"discard", discard, {1, 1}},
-    {"prefetch", prefetch, {2, 2}},
+    {"prefetch", prefetch, {2, 1}},
     {"sync", sync_file, {0, 2}},
     {"sync all", sync_all, {0, 2}},
     {"truncate", truncate_it, {0, 2}},
