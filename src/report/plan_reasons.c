@@ -136,7 +136,8 @@ static void say_basis(const struct plan_curve *curve, struct report_reasons *out
                 .text);
 }
 
-static void say_limits(const struct plan_curve *curve, struct report_reasons *out)
+static void say_limits(const struct plan_memcg *memcg, const struct plan_curve *curve,
+                       struct report_reasons *out)
 {
     const struct plan_advice *advice = &curve->advice;
     const struct plan_point *least = &curve->points[advice->least];
@@ -153,8 +154,10 @@ static void say_limits(const struct plan_curve *curve, struct report_reasons *ou
                 count_of(least->misses - curve->points[i].misses).text);
     if (advice->least > 0)
         say(out,
-            "Below %s a process is killed: its anonymous memory fits neither there nor in "
-            "swap.",
+            memcg->anonymous
+                ? "Below %s a process is killed: its anonymous memory fits neither there nor in "
+                  "swap."
+                : "Below %s a process is killed: reclaim does not find enough that it may take.",
             size_of(least->memory_bytes).text);
 }
 
@@ -223,7 +226,7 @@ void report_plan_reasons(const struct plan *plan, const struct plan_memcg *memcg
     out->count = 0;
     say_target(plan, memcg, curve, out);
     say_basis(curve, out);
-    say_limits(curve, out);
+    say_limits(memcg, curve, out);
     say_diagnosis(curve, out);
     say_upgrade(memcg, index, out);
     say_recording(plan, index, out);
