@@ -70,6 +70,7 @@ struct memcg_stat_cpu {
     struct memcg_stat *owner;
     _Atomic uint32_t updates; /* pages since they were moved to owner->updates; CPU's thread */
     uint32_t threshold;       /* owner is flushable above this many; fixed at creation */
+    _Atomic bool settled;     /* queued and flushable: until a flush, updates tell nothing more */
     /* [nodes][MEMCG_STAT_COUNT] values, then as many prev */
     _Alignas(64) _Atomic long values[];
 };

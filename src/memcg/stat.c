@@ -41,8 +41,8 @@ static long update_pages(enum memcg_stat_item item, long delta)
  * Counts the update for the memcg and its ancestors, up to the first that is flushable: the ones
  * above it have seen at least as much.
  */
-void memcg_stat_count_updates(struct memcg_stat_cpu *block, unsigned cpu, enum memcg_stat_item item,
-                              long delta)
+static void count_updates(struct memcg_stat_cpu *block, unsigned cpu, enum memcg_stat_item item,
+                          long delta)
 {
     long pages = update_pages(item, delta);
     for (struct memcg_stat *stat = block->owner; stat; stat = stat->parent) {
@@ -61,6 +61,28 @@ void memcg_stat_count_updates(struct memcg_stat_cpu *block, unsigned cpu, enum m
     }
 }
 
+static void settle(struct memcg_stat_cpu *block)
+{
+    atomic_store_relaxed(&block->settled, true);
+    /*
+     * Pairs with the fence in rstat.c between un-queueing and the callback: either we see that the
+     * block was un-queued, or that flush's callback clears the flag after us.
+     */
+    atomic_fence_seq_cst();
+    if (!rstat_cpu_queued(&block->rstat))
+        atomic_store_relaxed(&block->settled, false);
+}
+
+void memcg_stat_tell(struct memcg_stat_cpu *block, unsigned cpu, enum memcg_stat_item item,
+                     long delta)
+{
+    if (!rstat_cpu_queued(&block->rstat))
+        rstat_cpu_queue(&block->rstat, cpu);
+    count_updates(block, cpu, item, delta);
+    if (atomic_load_relaxed(&block->owner->updates) > (long)block->threshold)
+        settle(block);
+}
+
 void memcg_stat_flush_cpu(struct rstat_node *node, unsigned cpu)
 {
     struct memcg_stat *stat = container_of(node, struct memcg_stat, rstat);
@@ -68,6 +90,8 @@ void memcg_stat_flush_cpu(struct rstat_node *node, unsigned cpu)
     struct memcg_stat_cpu *block = own_block(stat, cpu);
     size_t rows = row_count(stat);
     MGLRU_ASSERT(lock_spin_held(&node->tree->lock));
+    /* Before the values are read: who adds from here on queues the block again. */
+    atomic_store_relaxed(&block->settled, false);
     for (size_t i = 0; i < rows; i++) {
         long value = atomic_load_relaxed(&block->values[i]);
         long own = value - atomic_load_relaxed(&block->values[rows + i]);
@@ -243,9 +267,7 @@ void memcg_stat_move(struct memcg *from, struct memcg *to, struct memcg_stat_pla
     /* Not through memcg_stat_add: @from may be redirected, and its own cell has to shrink. */
     struct memcg_stat_cpu *block = own_block(&from->stat, place.cpu);
     atomic_add_owner(&block->values[place.node * MEMCG_STAT_COUNT + place.item], -amount);
-    if (!rstat_cpu_queued(&block->rstat))
-        rstat_cpu_queue(&block->rstat, place.cpu);
-    memcg_stat_count_updates(block, place.cpu, place.item, amount);
+    memcg_stat_tell(block, place.cpu, place.item, amount);
     memcg_stat_add(to, place.cpu, place.node, place.item, amount);
 }
 

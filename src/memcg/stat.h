@@ -7,7 +7,7 @@
  *   flushed  as of the last flush, the subtree included: what the kernel's classic LRU decides by
  *   local    the memcg without its descendants
  * An update costs an add to the CPU's own value, and a queueing in rstat and a threshold count
- * that are both skipped once done until the next flush.
+ * that are both skipped, by one test, once they are done until the next flush.
  *
  * Threads: memcg_stat_add from the thread that owns @cpu; all readers from any thread.
  * Error bound of the flushed view: everything since the last flush; memcg_stat_flush_if_needed
@@ -24,9 +24,9 @@
 /* Updates of one CPU that are moved to the shared sum at once; flushable is this many per CPU. */
 #define MEMCG_STAT_BATCH 64u
 
-/* Out of line parts of memcg_stat_add. */
-void memcg_stat_count_updates(struct memcg_stat_cpu *block, unsigned cpu, enum memcg_stat_item item,
-                              long delta);
+/* What memcg_stat_add does out of line: queues @block and counts towards the thresholds. */
+void memcg_stat_tell(struct memcg_stat_cpu *block, unsigned cpu, enum memcg_stat_item item,
+                     long delta);
 
 /*
  * Adds @delta (pages, bytes or events, as the item's unit says) on @cpu and @node. A dying memcg's
@@ -43,10 +43,8 @@ static inline void memcg_stat_add(struct memcg *memcg, unsigned cpu, unsigned no
     char *blocks = atomic_load_acquire(&stat->target);
     struct memcg_stat_cpu *block = (struct memcg_stat_cpu *)(void *)(blocks + cpu * stat->stride);
     atomic_add_owner(&block->values[node * MEMCG_STAT_COUNT + item], delta);
-    if (MGLRU_UNLIKELY(!rstat_cpu_queued(&block->rstat)))
-        rstat_cpu_queue(&block->rstat, cpu);
-    if (MGLRU_UNLIKELY(atomic_load_relaxed(&block->owner->updates) <= (long)block->threshold))
-        memcg_stat_count_updates(block, cpu, item, delta);
+    if (MGLRU_UNLIKELY(!atomic_load_relaxed(&block->settled)))
+        memcg_stat_tell(block, cpu, item, delta);
 }
 
 /* Exact amount of the memcg alone, all nodes; never negative. O(cpus * nodes). */

@@ -109,6 +109,7 @@ static const struct coherence_field stat_cpu_fields[] = {
     FIELD(memcg_stat_cpu, owner),
     FIELD(memcg_stat_cpu, updates),
     FIELD(memcg_stat_cpu, threshold),
+    FIELD(memcg_stat_cpu, settled),
 };
 
 static const struct coherence_field tree_fields[] = {

@@ -195,6 +195,28 @@ static void flushable_child_has_made_its_parent_flushable(void **state)
     memcg_tree_destroy(tree);
 }
 
+/* Once flushable a block tells nothing of its updates: they count in its next flush all the same,
+ * also when a sibling was flushed in between. */
+static void flush_takes_updates_that_were_not_told_of(void **state)
+{
+    struct memcg_tree *tree = helper_tree(&memcg_params_73, 2);
+    struct memcg *a = helper_memcg(tree, "/a");
+    struct memcg *b = helper_memcg(tree, "/b");
+    for (long round = 1; round <= 3; round++) {
+        for (unsigned cpu = 0; cpu < 2; cpu++) {
+            memcg_stat_add(a, cpu, 0, MEMCG_PGFAULT, 1000);
+            assert_true(memcg_stat_flushable(a));
+            memcg_stat_add(a, cpu, 1, MEMCG_PGFAULT, 1);
+            memcg_stat_flush(b);
+            memcg_stat_add(a, cpu, 1, MEMCG_PGFAULT, 1);
+        }
+        memcg_stat_flush(tree->root);
+        assert_false(memcg_stat_flushable(a));
+        assert_int_equal(memcg_stat_flushed(a, MEMCG_ALL_NODES, MEMCG_PGFAULT), 2004 * round);
+    }
+    memcg_tree_destroy(tree);
+}
+
 static void removed_memcg_leaves_its_amounts_to_the_parent(void **state)
 {
     static const struct memcg_params *const all[] = {&memcg_params_612, &memcg_params_73};
@@ -317,6 +339,7 @@ int main(void)
         cmocka_unit_test(threshold_grows_with_the_cpus),
         cmocka_unit_test(bytes_count_as_pages_towards_the_threshold),
         cmocka_unit_test(flushable_child_has_made_its_parent_flushable),
+        cmocka_unit_test(flush_takes_updates_that_were_not_told_of),
         cmocka_unit_test(removed_memcg_leaves_its_amounts_to_the_parent),
         cmocka_unit_test(row_41_updates_of_a_dying_memcg_go_to_a_live_ancestor),
         cmocka_unit_test(dying_memcg_of_612_keeps_its_counters),
