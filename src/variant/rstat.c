@@ -18,10 +18,9 @@
 
 /* A compile of so many jobs at once, each in a memcg of its own below the project's. */
 #define COMPILE_JOBS 24u
-/* Updates of a job before the thread goes on to another one: a compiler's run, cut short. */
+/* Updates of a job before it ends, the tree is flushed and the thread goes on to another one: a
+ * compiler's run, cut short. */
 #define BURST 64u
-/* Updates of a thread between two flushes by it. */
-#define FLUSH_EVERY 512u
 #define MANY 10000u
 #define FEW 10u
 #define UPDATES 1000000u
@@ -49,7 +48,7 @@ static int rstat_run(void *state, unsigned number, unsigned count, uint64_t *don
         uint64_t burst = thread->updates / BURST * VARIANT_JOBS_MAX + number;
         struct memcg *memcg = rstat->jobs[bits_mix64(burst) % COMPILE_JOBS];
         memcg_stat_add(memcg, number, 0, items[thread->updates % 4], 1);
-        if (thread->updates % FLUSH_EVERY == FLUSH_EVERY - 1)
+        if (thread->updates % BURST == BURST - 1)
             memcg_stat_flush(rstat->machine->tree->root);
     }
     cpu_current = 0;
