@@ -11,7 +11,6 @@
 #include "base/check.h"
 
 /* Default flush of the counters that the classic LRU decides by (facts 12.9). */
-#define STAT_FLUSH_NS UINT64_C(2000000000)
 #define STAT_FLUSH_ACCESSES UINT64_C(20000)
 /* Largest fixed kernel charge (chosen: more than any machine has, and charged in no time). */
 #define KERNEL_CHARGE_MAX (UINT64_C(1) << 44)
@@ -147,7 +146,7 @@ static void init_cache(struct mglru_cache *cache, const struct mglru_cache_optio
     cache->next_dirty_look_ns = DIRTY_INTERVAL_NS;
     bool by_time = cache->stat_flush == MGLRU_STAT_FLUSH_TIME;
     if (!cache->stat_flush_period)
-        cache->stat_flush_period = by_time ? STAT_FLUSH_NS : STAT_FLUSH_ACCESSES;
+        cache->stat_flush_period = by_time ? CACHE_STAT_FLUSH_NS : STAT_FLUSH_ACCESSES;
     cache->next_flush = cache->stat_flush_period;
 
     cache->reclaim.host = cache_reclaim_host();
@@ -318,8 +317,8 @@ void mglru_cache_set_time(struct mglru_cache *cache, uint64_t now_ns)
     }
     if (cache->stat_flush == MGLRU_STAT_FLUSH_AUTO && !cache->clock_moved) {
         cache->clock_moved = true;
-        cache->stat_flush_period = STAT_FLUSH_NS;
-        cache->next_flush = STAT_FLUSH_NS;
+        cache->stat_flush_period = CACHE_STAT_FLUSH_NS;
+        cache->next_flush = CACHE_STAT_FLUSH_NS;
     }
     if ((cache->stat_flush == MGLRU_STAT_FLUSH_TIME || cache->clock_moved) &&
         now_ns >= cache->next_flush) {

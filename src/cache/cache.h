@@ -26,6 +26,9 @@
 #include "sync/lock.h"
 #include "sync/atomic.h"
 
+/* Periodic flush of the counters, as the kernel's (mglru-facts 7.5). */
+#define CACHE_STAT_FLUSH_NS UINT64_C(2000000000)
+
 /* Amounts that the kernel charges besides pages, in bytes (facts 13.1). */
 #define KERNEL_NODE_BYTES 592 /* one node of a page-cache tree */
 #define KERNEL_FILE_BYTES 200 /* an open file */

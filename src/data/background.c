@@ -2,7 +2,8 @@
 /*
  * Threads of a cache with frames: flushers, which write what is old or urgent, and one that
  * reclaims where a memcg is above memory.high or the arena runs short, so that callers need not.
- * A cache without threads does the same inside of its callers.
+ * A cache without threads does the same inside of its callers. The latter thread also brings the
+ * counters up to date every 2 s; without it memory.stat lags by at most what makes a flush due.
  */
 #include "data/data.h"
 
@@ -80,9 +81,15 @@ static void reclaim_frames(struct data *data)
 static void reclaimer(void *argument)
 {
     struct data *data = argument;
+    uint64_t next_stat_flush_ns = CACHE_STAT_FLUSH_NS;
     while (!atomic_load_acquire(&data->stop)) { /* pairs with background_stop */
         uint32_t seen = atomic_load_acquire(&data->reclaim_bell.rings);
-        atomic_store_relaxed(&data->cache->reclaim.now_ns, os_clock_now_ns() - data->start_ns);
+        uint64_t now = os_clock_now_ns() - data->start_ns;
+        atomic_store_relaxed(&data->cache->reclaim.now_ns, now);
+        if (now >= next_stat_flush_ns) {
+            next_stat_flush_ns = now + CACHE_STAT_FLUSH_NS;
+            cache_flush_stats(data->cache);
+        }
         cpu_claim(data->cache->claims);
         reclaim_high(data);
         reclaim_frames(data);

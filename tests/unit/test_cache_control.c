@@ -443,6 +443,27 @@ static void stat_has_a_line_for_each_name(void **state)
     mglru_cache_destroy(bench.cache);
 }
 
+/* 7.5: what is too little for a flush of its own is shown after the periodic one, 2 s apart. */
+static void facts_7_5_a_reader_is_stale_for_at_most_2_s(void **state)
+{
+    static const uint64_t second = UINT64_C(1000000000);
+    struct bench bench;
+    static char text[16384];
+    create(&bench, "7.3", false);
+    for (uint64_t period = 1; period <= 3; period++) {
+        assert_int_equal(mglru_memcg_read(bench.memcg, "memory.stat", text, sizeof(text), NULL), 0);
+        uint64_t before = value_of(text, "pgfault");
+        mglru_cache_set_time(bench.cache, 2 * period * second - 1);
+        memcg_stat_add(bench.memcg->memcg, 0, 0, MEMCG_PGFAULT, 1);
+        assert_int_equal(mglru_memcg_read(bench.memcg, "memory.stat", text, sizeof(text), NULL), 0);
+        assert_int_equal(value_of(text, "pgfault"), before);
+        mglru_cache_set_time(bench.cache, 2 * period * second);
+        assert_int_equal(mglru_memcg_read(bench.memcg, "memory.stat", text, sizeof(text), NULL), 0);
+        assert_int_equal(value_of(text, "pgfault"), before + 1);
+    }
+    mglru_cache_destroy(bench.cache);
+}
+
 /* A buffer that is too small gets the beginning, terminated, and the whole length. */
 static void short_buffers_are_cut_and_told(void **state)
 {
@@ -556,6 +577,7 @@ int main(void)
         cmocka_unit_test(counters_and_peaks_are_shown_in_bytes),
         cmocka_unit_test(events_name_what_happened_below),
         cmocka_unit_test(stat_has_a_line_for_each_name),
+        cmocka_unit_test(facts_7_5_a_reader_is_stale_for_at_most_2_s),
         cmocka_unit_test(short_buffers_are_cut_and_told),
         cmocka_unit_test(enabled_takes_letters_and_numbers),
         cmocka_unit_test(min_ttl_is_kept_in_ticks),

@@ -544,6 +544,31 @@ static void test_close_with_clients_there(void **state)
 
 #define SOCKET_TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
+/* mglru-facts 7.5: counts too small to make a flush due are shown after the periodic one. */
+static void facts_7_5_counts_of_a_live_cache_are_shown_after_2_s(void **state)
+{
+    struct mglru_data_options options = {.size = sizeof(options),
+                                         .memory_bytes = (uint64_t)FRAMES * PAGE};
+    struct mglru_cache *made;
+    struct mglru_memcg *memcg;
+    char text[16384];
+    assert_int_equal(mglru_data_create(&options, &made), MGLRU_OK);
+    assert_int_equal(mglru_memcg_create(made, "/a", &memcg), MGLRU_OK);
+    cpu_claim(made->claims);
+    memcg_stat_add(memcg->memcg, cpu_current, 0, MEMCG_PGFAULT, 1);
+    cpu_release(made->claims);
+    assert_int_equal(mglru_memcg_read(memcg, "memory.stat", text, sizeof(text), NULL), MGLRU_OK);
+    assert_non_null(strstr(text, "\npgfault 0\n"));
+    uint64_t start = os_clock_now_ns();
+    while (!strstr(text, "\npgfault 1\n")) {
+        /* 2 s and a look of the thread; the rest for a busy machine. */
+        assert_true(os_clock_now_ns() - start < UINT64_C(30000000000));
+        os_clock_sleep_ns(50000000);
+        assert_int_equal(mglru_memcg_read(memcg, "memory.stat", text, sizeof(text), NULL), 0);
+    }
+    mglru_cache_destroy(made);
+}
+
 int main(int argc, char **argv)
 {
     if (argc == 2)
@@ -569,6 +594,7 @@ int main(int argc, char **argv)
         SOCKET_TEST(test_clients_and_the_program_at_once),
         SOCKET_TEST(test_close_with_clients_there),
         cmocka_unit_test(test_names_that_cannot_be),
+        cmocka_unit_test(facts_7_5_counts_of_a_live_cache_are_shown_after_2_s),
         cmocka_unit_test(test_socket_of_a_killed_server_is_replaced),
     };
     if (!mkdtemp(folder))
