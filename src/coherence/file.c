@@ -25,8 +25,12 @@ int coherence_file_open(const char *path, struct coherence_bytes *file,
             close(fd);
         return code;
     }
+    if (!S_ISREG(about.st_mode)) {
+        close(fd);
+        return coherence_fail(error, MGLRU_EINVAL, "%s: expected a regular file", path);
+    }
     void *mapped = NULL;
-    if (S_ISREG(about.st_mode) && about.st_size > 0)
+    if (about.st_size > 0)
         mapped = mmap(NULL, (size_t)about.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
     close(fd);
     if (mapped == MAP_FAILED)

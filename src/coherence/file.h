@@ -14,7 +14,7 @@ struct coherence_bytes {
 };
 
 /*
- * Maps @path; what is no regular file is empty. @file: the caller closes it in any case.
+ * Maps @path, a regular file. @file: the caller closes it in any case.
  * 0; MGLRU_ENOENT, MGLRU_EPERM, MGLRU_EIO, MGLRU_EINVAL as errno_code(); @error says why.
  */
 int coherence_file_open(const char *path, struct coherence_bytes *file,

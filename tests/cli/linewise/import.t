@@ -99,6 +99,12 @@ $ linewise import c2c.txt --bogus
 $ linewise import liblayout_cases.so
 2| linewise import: liblayout_cases.so: neither perf c2c report --stdio ('Shared Cache Line Distribution Pareto') nor perf script with data_src ('|OP ')
 [2]
+$ linewise import .
+2| linewise import: .: expected a regular file
+[2]
+$ cat c2c.txt | linewise import /dev/stdin
+2| linewise import: /dev/stdin: expected a regular file
+[2]
 $ sed 's/2798/many/' c2c.txt >t; linewise import t
 2| linewise import: t: line 29: expected number, counts and address of a line
 [2]
