@@ -13,8 +13,7 @@
 void cli_fail(const char *program, const char *command, const char *format, va_list arguments)
 {
     char line[LINE_BYTES];
-    vsnprintf(line, sizeof(line), format, arguments);
-    text_mask_controls(line);
+    text_line(line, sizeof(line), format, arguments);
     fprintf(stderr, "%s %s: %s\n", program, command, line);
 }
 

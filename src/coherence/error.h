@@ -4,7 +4,6 @@
 #define COHERENCE_ERROR_H
 
 #include <stdarg.h>
-#include <stdio.h>
 
 #include "base/text.h"
 
@@ -22,9 +21,8 @@ static inline int coherence_fail(struct coherence_error *error, int code, const 
 {
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(error->text, sizeof(error->text), format, arguments);
+    text_line(error->text, sizeof(error->text), format, arguments);
     va_end(arguments);
-    text_mask_controls(error->text);
     return code;
 }
 

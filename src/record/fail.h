@@ -4,7 +4,6 @@
 #define RECORD_FAIL_H
 
 #include <stdarg.h>
-#include <stdio.h>
 
 #include "base/text.h"
 #include "record/record.h"
@@ -15,9 +14,8 @@ record_fail(struct record_error *error, int code, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(error->text, sizeof(error->text), format, arguments);
+    text_line(error->text, sizeof(error->text), format, arguments);
     va_end(arguments);
-    text_mask_controls(error->text);
     return code;
 }
 

@@ -13,10 +13,8 @@ int message_set(struct trace_error *error, int code, const char *format, ...)
         return code;
     va_list args;
     va_start(args, format);
-    vsnprintf(error->text, sizeof(error->text), format, args);
+    text_line(error->text, sizeof(error->text), format, args);
     va_end(args);
-    /* File names may hold anything; a line break would make two lines out of one message. */
-    text_mask_controls(error->text);
     return code;
 }
 

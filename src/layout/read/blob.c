@@ -26,9 +26,8 @@ int layout_fail(struct layout_error *error, int code, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(error->text, sizeof(error->text), format, arguments);
+    text_line(error->text, sizeof(error->text), format, arguments);
     va_end(arguments);
-    text_mask_controls(error->text);
     return code;
 }
 
