@@ -267,13 +267,6 @@ static int show_order(const struct algorithm *algorithm, struct measure_result *
     return error;
 }
 
-static double now_ns(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
-}
-
 /* A file of @pages pages in a cache without frames, aged until they are the oldest generation. */
 static int make_read(struct aged *aged, const struct algorithm *algorithm, uint64_t pages)
 {
@@ -336,10 +329,10 @@ static int measure_splice(uint64_t pages, const char *test, unsigned runs,
     struct aged aged = {0};
     int error = make_read(&aged, &algorithms[ALGORITHMS - 1], pages);
     for (unsigned run = 0; run < runs && !error; run++) {
-        double start = now_ns();
+        uint64_t start = slices_clock_ns(CLOCK_THREAD_CPUTIME_ID);
         for (unsigned i = 0; i < SPLICES && !error; i++)
             error = age(&aged);
-        ns[run] = (now_ns() - start) / SPLICES;
+        ns[run] = (double)(slices_clock_ns(CLOCK_THREAD_CPUTIME_ID) - start) / SPLICES;
     }
     struct row_name name = {
         .test = test, .variant = "splice", .jobs = 1, .metric = "cpu_per_aging", .unit = "ns"};

@@ -19,4 +19,27 @@ static inline uint64_t measure_permute(uint64_t i, unsigned bits, uint64_t key)
     return a << low | b;
 }
 
+/* Where a thread stands among its blocks. */
+struct measure_pass {
+    uint64_t number; /* of passes that ended */
+    uint64_t at;     /* in the present one */
+};
+
+/* Which of @blocks a thread reads next; each pass is another order, and each @thread below
+ * @threads_max has orders of its own. */
+static inline uint64_t measure_next_block(struct measure_pass *pass, uint64_t blocks,
+                                          unsigned thread, unsigned threads_max)
+{
+    unsigned bits = bits_log2up(blocks);
+    uint64_t block;
+    do {
+        if (pass->at >> bits) {
+            pass->at = 0;
+            pass->number++;
+        }
+        block = measure_permute(pass->at++, bits, pass->number * threads_max + thread);
+    } while (block >= blocks);
+    return block;
+}
+
 #endif

@@ -44,8 +44,7 @@
 
 /* Where a thread stands. */
 struct reader {
-    _Alignas(64) uint64_t pass;
-    uint64_t at; /* in the pass: blocks of this thread */
+    _Alignas(64) struct measure_pass pass;
     /* At a page: copies between places that differ in their low bits cost more. */
     _Alignas(BLOCK_BYTES) char buffer[BLOCK_BYTES];
 };
@@ -76,25 +75,10 @@ struct job {
 /* The block that a thread reads next: it has those whose number modulo jobs is its own. */
 static uint64_t next_block(const struct job *job, unsigned thread)
 {
-    struct reader *reader = &job->refault->readers[thread];
+    struct measure_pass *pass = &job->refault->readers[thread].pass;
     uint64_t own = job->refault->blocks / job->jobs;
-    unsigned bits = bits_log2up(own);
-    uint64_t block;
-    do {
-        if (reader->at >> bits) {
-            reader->at = 0;
-            reader->pass++;
-        }
-        block = measure_permute(reader->at++, bits, reader->pass * SLICES_JOBS_MAX + thread);
-    } while (block >= own);
+    uint64_t block = measure_next_block(pass, own, thread, SLICES_JOBS_MAX);
     return block * job->jobs + thread;
-}
-
-static uint64_t now_ns(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
 static void read_batch(void *state, unsigned thread, struct slice_count *count)
@@ -103,12 +87,13 @@ static void read_batch(void *state, unsigned thread, struct slice_count *count)
     struct refault *refault = job->refault;
     char *buffer = refault->readers[thread].buffer;
     for (unsigned i = 0; i < BATCH && !count->error; i++) {
-        uint64_t block = next_block(job, thread), start = count->latency ? now_ns() : 0;
+        uint64_t block = next_block(job, thread),
+                 start = count->latency ? slices_clock_ns(CLOCK_MONOTONIC) : 0;
         struct mglru_file *file = refault->files[block % FILES];
         size_t done;
         count->error = mglru_read(file, block / FILES * BLOCK_BYTES, buffer, BLOCK_BYTES, &done);
         if (count->latency)
-            latency_note(count->latency, now_ns() - start);
+            latency_note(count->latency, slices_clock_ns(CLOCK_MONOTONIC) - start);
         count->operations++;
     }
 }
@@ -118,7 +103,7 @@ static void copy_batch(void *state, unsigned thread, struct slice_count *count)
 {
     const struct job *job = state;
     struct refault *refault = job->refault;
-    uint64_t start = count->latency ? now_ns() : 0;
+    uint64_t start = count->latency ? slices_clock_ns(CLOCK_MONOTONIC) : 0;
     for (unsigned i = 0; i < TIMED_COPIES && !count->error; i++) {
         uint64_t block = next_block(job, thread);
         uint64_t frame = bits_mix64(block) % (refault->limit_bytes / BLOCK_BYTES);
@@ -129,7 +114,7 @@ static void copy_batch(void *state, unsigned thread, struct slice_count *count)
         count->operations++;
     }
     if (count->latency)
-        latency_note(count->latency, now_ns() - start);
+        latency_note(count->latency, slices_clock_ns(CLOCK_MONOTONIC) - start);
 }
 
 static uint64_t misses(void *state)

@@ -50,7 +50,7 @@ struct bench {
     _Alignas(64) atomic_uint arrived; /* workers that have warmed up */
 };
 
-static uint64_t clock_ns(clockid_t clock)
+uint64_t slices_clock_ns(clockid_t clock)
 {
     struct timespec time;
     clock_gettime(clock, &time);
@@ -59,7 +59,7 @@ static uint64_t clock_ns(clockid_t clock)
 
 static uint64_t now_ns(void)
 {
-    return clock_ns(CLOCK_MONOTONIC);
+    return slices_clock_ns(CLOCK_MONOTONIC);
 }
 
 /* Of the calling thread so far. */
@@ -105,9 +105,9 @@ static void run_slice(struct worker *worker)
     meet(bench, lane->jobs, bench->options->slice_ns / 2);
     worker->interruptions = -interruptions();
     worker->start_ns = now_ns();
-    uint64_t cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    uint64_t cpu_ns = slices_clock_ns(CLOCK_THREAD_CPUTIME_ID);
     worker->end_ns = work_until(worker, lane, worker->start_ns + bench->options->slice_ns);
-    worker->cpu_ns = (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns);
+    worker->cpu_ns = (double)(slices_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns);
     worker->interruptions += interruptions();
 }
 

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "measure/latency.h"
 
@@ -68,6 +69,9 @@ struct slices_options {
  * lane has no slice that counts; MGLRU_ENOMEM; the first error of a work function.
  */
 int slices_measure(const struct slices_options *options, struct slice_lane *lanes, size_t count);
+
+/* What a clock of the machine shows. */
+uint64_t slices_clock_ns(clockid_t clock);
 
 /* Processors that this process may use. */
 unsigned slices_cpus(void);

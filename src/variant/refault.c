@@ -24,8 +24,7 @@
 #define SPARE_BYTES (UINT64_C(8) << 20)
 
 struct reader {
-    _Alignas(64) uint64_t pass;
-    uint64_t at;
+    _Alignas(64) struct measure_pass pass;
     char buffer[BLOCK_BYTES];
 };
 
@@ -39,27 +38,14 @@ struct refault {
     struct reader readers[VARIANT_JOBS_MAX];
 };
 
-static uint64_t next_block(const struct refault *refault, struct reader *reader, unsigned thread)
-{
-    unsigned bits = bits_log2up(refault->blocks);
-    uint64_t block;
-    do {
-        if (reader->at >> bits) {
-            reader->at = 0;
-            reader->pass++;
-        }
-        block = measure_permute(reader->at++, bits, reader->pass * VARIANT_JOBS_MAX + thread);
-    } while (block >= refault->blocks);
-    return block * refault->jobs + thread;
-}
-
 static int refault_run(void *state, unsigned thread, unsigned count, uint64_t *done)
 {
     struct refault *refault = state;
     struct reader *reader = &refault->readers[thread];
     int error = 0;
     for (unsigned i = 0; i < count && !error; i++) {
-        uint64_t block = next_block(refault, reader, thread);
+        uint64_t own = measure_next_block(&reader->pass, refault->blocks, thread, VARIANT_JOBS_MAX);
+        uint64_t block = own * refault->jobs + thread;
         size_t length;
         error = mglru_read(refault->files[block % FILES], block / FILES * BLOCK_BYTES,
                            reader->buffer, BLOCK_BYTES, &length);
