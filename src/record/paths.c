@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <mglru/error.h>
 
+#include "record/clock.h"
 #include "record/readfile.h"
 #include "record/table.h"
 #include "record/walk.h"
@@ -71,13 +71,6 @@ static bool make_room(struct paths *paths)
     }
     paths->count = count;
     return true;
-}
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 /* What stat says, without asking a server of a network. False: nothing of use. */
@@ -151,7 +144,7 @@ static void scan_maps(struct paths *paths, int32_t pid)
 
 void paths_look(struct paths *paths)
 {
-    const uint64_t begin_ns = now_ns();
+    const uint64_t begin_ns = record_now_ns();
     if (begin_ns < paths->next_look_ns || !make_room(paths))
         return;
     paths->looked_at = 0;
@@ -171,7 +164,7 @@ void paths_look(struct paths *paths)
         if (all_done)
             paths->first_open = i + 1;
     }
-    const uint64_t end_ns = now_ns();
+    const uint64_t end_ns = record_now_ns();
     paths->next_look_ns = end_ns + LOOK_SHARE * (end_ns - begin_ns);
 }
 
@@ -196,7 +189,7 @@ static bool on_entry(void *context, uint64_t device, uint64_t inode, const char 
 /* Walks the file systems that hold files without a name. */
 static void walk_file_systems(struct paths *paths)
 {
-    const uint64_t deadline_ns = now_ns() + WALK_NS_MAX;
+    const uint64_t deadline_ns = record_now_ns() + WALK_NS_MAX;
     for (size_t m = 0; m < paths->mounts->count; m++) {
         const struct mount *mount = &paths->mounts->items[m];
         bool walked = false;

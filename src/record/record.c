@@ -21,6 +21,7 @@
 
 #include <mglru/error.h>
 
+#include "record/clock.h"
 #include "record/facts.h"
 #include "record/fail.h"
 #include "record/overhead.h"
@@ -57,13 +58,6 @@ struct session {
     uint64_t begin_ns, refresh_ns;    /* CLOCK_MONOTONIC */
     uint64_t first_event_ns, last_ns; /* the events' clock */
 };
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 static uint64_t own_cpu_ns(void)
 {
@@ -139,7 +133,7 @@ static int begin(struct session *session)
     int code = target_follow(session->target, session->tracing, session->error);
     if (code != MGLRU_OK)
         return code;
-    session->begin_ns = now_ns();
+    session->begin_ns = record_now_ns();
     session->first_event_ns = session->last_ns = tracing_now_ns(session->tracing);
     if (session->first_event_ns == 0)
         return record_fail(session->error, MGLRU_ENOTSUP, "per_cpu/cpu0/stats: tells no time");
@@ -172,7 +166,7 @@ static bool is_over(struct session *session, const struct pollfd *fds)
 {
     const struct record_options *options = session->options;
     enum record_end *end = &session->report->end;
-    const uint64_t now = now_ns();
+    const uint64_t now = record_now_ns();
     unsigned char signal;
     if (fds[1].revents != 0 && read(options->stop_fd, &signal, 1) == 1) {
         target_signal(session->target, signal);
@@ -183,7 +177,7 @@ static bool is_over(struct session *session, const struct pollfd *fds)
         *end = RECORD_END_GONE;
         if (!target_refresh(session->target, session->tracing))
             return true;
-        const uint64_t took_ns = now_ns() - now;
+        const uint64_t took_ns = record_now_ns() - now;
         session->refresh_ns = now + took_ns * REFRESH_SHARE;
     }
     *end = RECORD_END_TARGET;
@@ -200,7 +194,7 @@ static bool is_over(struct session *session, const struct pollfd *fds)
 /* How long a round may wait: not past the end of the duration. */
 static int wait_ms(const struct session *session)
 {
-    const uint64_t left = session->begin_ns + session->options->duration_ns - now_ns();
+    const uint64_t left = session->begin_ns + session->options->duration_ns - record_now_ns();
     if (session->options->duration_ns > 0 && left < ROUND_MS * UINT64_C(1000000))
         return (int)(left / 1000000) + 1;
     return ROUND_MS;
@@ -233,7 +227,7 @@ static int end(struct session *session)
     int code = MGLRU_OK;
     tracing_run(session->tracing, false);
     setpriority(PRIO_PROCESS, 0, session->priority);
-    report->duration_ns = now_ns() - session->begin_ns;
+    report->duration_ns = record_now_ns() - session->begin_ns;
     while (code == MGLRU_OK && bytes > 0)
         code = ring_read(session->ring, &bytes, session->error);
     if (code == MGLRU_OK)

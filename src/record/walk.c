@@ -10,9 +10,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "record/clock.h"
 #include "record/mounts.h"
 
 /* Chosen: a bound for the memory of the walk. */
@@ -39,13 +39,6 @@ static void add_folder(struct folders *folders, const char *path)
     folders->count += folders->items[folders->count] != NULL;
 }
 
-static bool is_past(uint64_t deadline_ns)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec >= deadline_ns;
-}
-
 /* A folder of the file system, opened without following links; NULL: not one. */
 static DIR *open_folder(const char *path, uint64_t device)
 {
@@ -70,7 +63,7 @@ void walk_files(const char *root, uint64_t device, uint64_t deadline_ns,
     char path[PATH_MAX];
     bool more = true;
     add_folder(&folders, root);
-    while (more && folders.head < folders.count && !is_past(deadline_ns)) {
+    while (more && folders.head < folders.count && record_now_ns() < deadline_ns) {
         const char *parent = folders.items[folders.head++];
         DIR *folder = open_folder(parent, device);
         for (struct dirent *entry; folder && more && (entry = readdir(folder)) != NULL;) {
