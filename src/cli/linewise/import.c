@@ -6,9 +6,9 @@
 
 #include <mglru/error.h>
 
-#include "cli/args.h"
 #include "cli/linewise/command.h"
 #include "cli/linewise/session.h"
+#include "cli/linewise/source.h"
 #include "cli/linewise/subjects.h"
 #include "coherence/samples.h"
 #include "report/coherence.h"
@@ -39,33 +39,17 @@ static const char help[] =
     "exit status: 0 done; 2 usage or bad input; 3 the environment refused\n";
 
 struct import {
-    const char *file;
-    const char *program;
-    const char *classes_out;
-    const char *json;
+    struct linewise_source source;
     uint64_t bias;
-    uint64_t line_bytes;
-    struct layout_open_options open;
     struct coherence_object objects[OBJECTS_MAX];
     size_t object_count;
-    bool help;
     struct coherence_samples samples;
     struct coherence_result result;
     struct coherence_blame blame;
     struct linewise_subjects subjects;
 };
 
-enum {
-    OPTION_HELP,
-    OPTION_PROGRAM,
-    OPTION_BIAS,
-    OPTION_AT,
-    OPTION_LINE,
-    OPTION_CLASSES_OUT,
-    OPTION_JSON,
-    OPTION_BTF,
-    OPTION_BTF_BASE
-};
+enum { OPTION_BIAS = SOURCE_OPTION_OWN, OPTION_AT };
 
 /* Decimal, or hexadecimal with 0x. */
 static bool read_address(const char *text, const char *end, uint64_t *value)
@@ -89,97 +73,47 @@ static int read_at(struct import *import, const char *value)
     return LINEWISE_CLEAN;
 }
 
-static int read_option(struct import *import, int id, const char *value)
+static int take_option(void *context, int id, const char *value)
 {
-    switch (id) {
-    case OPTION_AT:
+    struct import *import = context;
+    if (id == OPTION_AT)
         return read_at(import, value);
-    case OPTION_BIAS:
-        if (read_address(value, value + strlen(value), &import->bias))
-            return LINEWISE_CLEAN;
-        return linewise_fail(COMMAND, LINEWISE_USAGE, "--bias: '%s' is no number", value);
-    case OPTION_LINE:
-        if (args_number(value, &import->line_bytes) &&
-            (import->line_bytes == 32 || import->line_bytes == 64 || import->line_bytes == 128))
-            return LINEWISE_CLEAN;
-        return linewise_fail(COMMAND, LINEWISE_USAGE, "--line: '%s' is none of 32, 64, 128", value);
-    case OPTION_PROGRAM:
-        import->program = value;
-        break;
-    case OPTION_CLASSES_OUT:
-        import->classes_out = value;
-        break;
-    case OPTION_JSON:
-        import->json = value;
-        break;
-    case OPTION_BTF:
-        import->open.prefer_btf = true;
-        break;
-    default:
-        import->open.base = value;
-    }
-    return LINEWISE_CLEAN;
+    if (read_address(value, value + strlen(value), &import->bias))
+        return LINEWISE_CLEAN;
+    return linewise_fail(COMMAND, LINEWISE_USAGE, "--bias: '%s' is no number", value);
 }
 
 static int read_options(struct import *import, int argc, char **argv)
 {
-    static const struct args_option allowed[] = {
-        {"--help", false, OPTION_HELP},
-        {"-h", false, OPTION_HELP},
-        {"--program", true, OPTION_PROGRAM},
-        {"--bias", true, OPTION_BIAS},
-        {"--at", true, OPTION_AT},
-        {"--line", true, OPTION_LINE},
-        {"--classes-out", true, OPTION_CLASSES_OUT},
-        {"--json", true, OPTION_JSON},
-        {"--btf", false, OPTION_BTF},
-        {"--btf-base", true, OPTION_BTF_BASE},
-        {NULL, false, 0},
+    static const struct args_option own[] = {
+        {"--bias", true, OPTION_BIAS}, {"--at", true, OPTION_AT}, {NULL, false, 0}};
+    const struct linewise_source_syntax syntax = {
+        .command = COMMAND,
+        .help = help,
+        .what = "file",
+        .made_by = "`perf c2c report --stdio`",
+        .own = own,
+        .take = take_option,
+        .context = import,
     };
-    struct args line = {.argc = argc, .argv = argv, .next = 1};
-    for (;;) {
-        const char *value;
-        int id = args_next(&line, allowed, &value), status = LINEWISE_CLEAN;
-        struct args_error refused;
-        if (id == ARGS_END)
-            break;
-        if (id == OPTION_HELP) {
-            fputs(help, stdout);
-            import->help = true;
-            return LINEWISE_CLEAN;
-        }
-        if (id == ARGS_PLAIN && import->file == NULL)
-            import->file = value;
-        else if (id == ARGS_PLAIN)
-            status = linewise_fail(COMMAND, LINEWISE_USAGE, "one file at a time; '%s' is a second",
-                                   value);
-        else if (args_refused(id, value, "linewise import", &refused))
-            status = linewise_fail(COMMAND, LINEWISE_USAGE, "%s", refused.text);
-        else
-            status = read_option(import, id, value);
-        if (status != LINEWISE_CLEAN)
-            return status;
-    }
-    if (import->file == NULL)
-        return linewise_fail(COMMAND, LINEWISE_USAGE,
-                             "no file was given; `perf c2c report --stdio` makes one");
-    return LINEWISE_CLEAN;
+    return linewise_source_read(&import->source, &syntax, argc, argv);
 }
 
 static int read_file(struct import *import)
 {
     struct coherence_error error;
     struct coherence_bytes bytes;
-    int code = coherence_file_open(import->file, &bytes, &error);
+    int code = coherence_file_open(import->source.file, &bytes, &error);
     if (code == MGLRU_OK)
-        code =
-            coherence_samples_parse(&bytes, (uint32_t)import->line_bytes, &import->samples, &error);
+        code = coherence_samples_parse(&bytes, (uint32_t)import->source.line_bytes,
+                                       &import->samples, &error);
     coherence_file_close(&bytes);
     if (code != MGLRU_OK)
         return linewise_fail(COMMAND, cli_status_of(code), "%s", error.text);
     if (import->samples.log.trace.op_count == 0)
         return linewise_fail(COMMAND, LINEWISE_USAGE,
-                             "%s: no load or store with an address was sampled", import->file);
+                             "%s: no load or store with an address was sampled",
+                             import->source.file);
     return LINEWISE_CLEAN;
 }
 
@@ -187,14 +121,15 @@ static int read_file(struct import *import)
 static int name_fields(struct import *import)
 {
     struct coherence_log *log = &import->samples.log;
-    if (import->program != NULL) {
-        log->modules[0] = (struct coherence_module){.path = import->program, .bias = import->bias};
+    if (import->source.program != NULL) {
+        log->modules[0] =
+            (struct coherence_module){.path = import->source.program, .bias = import->bias};
         log->module_count = 1;
     }
     log->objects = import->objects;
     log->object_count = import->object_count;
-    int status =
-        linewise_subjects_make(COMMAND, log, import->program, &import->open, &import->subjects);
+    int status = linewise_subjects_make(COMMAND, log, import->source.program, &import->source.open,
+                                        &import->subjects);
     log->objects = NULL;
     log->object_count = 0;
     return status;
@@ -205,7 +140,7 @@ static int write_report(struct import *import)
     struct linewise_syntax syntax = {.command = COMMAND};
     struct linewise_options options = {.syntax = &syntax};
     const struct coherence_trace *trace = &import->samples.log.trace;
-    struct report_samples samples = {.file = import->file,
+    struct report_samples samples = {.file = import->source.file,
                                      .blame = &import->blame,
                                      .accesses = trace->op_count,
                                      .left_out = import->samples.left_out,
@@ -213,10 +148,11 @@ static int write_report(struct import *import)
                                      .unknown = import->samples.unknown,
                                      .lines = (uint32_t)trace->line_count};
     struct report_out out;
-    int status = linewise_output_open(&options, &out, import->json != NULL ? import->json : "-");
+    int status = linewise_output_open(&options, &out,
+                                      import->source.json != NULL ? import->source.json : "-");
     if (status != LINEWISE_CLEAN)
         return status;
-    if (import->json != NULL)
+    if (import->source.json != NULL)
         report_samples_json(&out, &samples);
     else
         report_samples(&out, &samples);
@@ -232,8 +168,8 @@ static int run(struct import *import)
         return linewise_fail(COMMAND, LINEWISE_ENVIRONMENT, "out of memory");
     status = name_fields(import);
     if (status == LINEWISE_CLEAN)
-        status = linewise_uses_write(&import->subjects, &import->samples.log, import->file,
-                                     import->classes_out);
+        status = linewise_uses_write(&import->subjects, &import->samples.log, import->source.file,
+                                     import->source.classes_out);
     if (status != LINEWISE_CLEAN)
         return status;
     if (coherence_blame_make(&import->samples.log.trace, &import->result,
@@ -247,10 +183,8 @@ int linewise_import(int argc, char **argv)
     struct import *import = calloc(1, sizeof(*import));
     if (import == NULL)
         return linewise_fail(COMMAND, LINEWISE_ENVIRONMENT, "out of memory");
-    import->line_bytes = 64;
-    import->open.size_bytes = sizeof(import->open);
     int status = read_options(import, argc, argv);
-    if (status == LINEWISE_CLEAN && !import->help)
+    if (status == LINEWISE_CLEAN && !import->source.help)
         status = run(import);
     coherence_blame_free(&import->blame);
     coherence_result_free(&import->result);

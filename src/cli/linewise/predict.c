@@ -8,8 +8,8 @@
 
 #include "cli/linewise/command.h"
 #include "cli/linewise/session.h"
+#include "cli/linewise/source.h"
 #include "cli/linewise/subjects.h"
-#include "cli/args.h"
 #include "coherence/log.h"
 #include "coherence/predict.h"
 #include "report/coherence.h"
@@ -47,16 +47,10 @@ static const char help[] =
     "exit status: 0 done; 2 usage or bad input; 3 the environment refused\n";
 
 struct predict {
-    const char *log_path;
-    const char *program;
-    const char *classes_out;
-    const char *json;
+    struct linewise_source source;
     uint32_t cpus[CPU_COUNTS_MAX];
     size_t cpu_count;
     uint32_t latency_ns[2];
-    uint64_t line_bytes;
-    struct layout_open_options open;
-    bool help;
     struct coherence_log log;
     struct linewise_subjects subjects;
     struct coherence_prediction predictions[CPU_COUNTS_MAX];
@@ -101,91 +95,27 @@ static int read_latency(struct predict *predict, const char *value)
     return LINEWISE_CLEAN;
 }
 
-enum {
-    OPTION_HELP,
-    OPTION_CPUS,
-    OPTION_LATENCY,
-    OPTION_LINE,
-    OPTION_PROGRAM,
-    OPTION_CLASSES_OUT,
-    OPTION_JSON,
-    OPTION_BTF,
-    OPTION_BTF_BASE
-};
+enum { OPTION_CPUS = SOURCE_OPTION_OWN, OPTION_LATENCY };
 
-static int read_option(struct predict *predict, int id, const char *value)
+static int take_option(void *context, int id, const char *value)
 {
-    switch (id) {
-    case OPTION_CPUS:
-        return read_cpus(predict, value);
-    case OPTION_LATENCY:
-        return read_latency(predict, value);
-    case OPTION_LINE:
-        if (args_number(value, &predict->line_bytes) &&
-            (predict->line_bytes == 32 || predict->line_bytes == 64 || predict->line_bytes == 128))
-            return LINEWISE_CLEAN;
-        return linewise_fail(COMMAND, LINEWISE_USAGE, "--line: '%s' is none of 32, 64, 128", value);
-    case OPTION_PROGRAM:
-        predict->program = value;
-        break;
-    case OPTION_CLASSES_OUT:
-        predict->classes_out = value;
-        break;
-    case OPTION_JSON:
-        predict->json = value;
-        break;
-    case OPTION_BTF:
-        predict->open.prefer_btf = true;
-        break;
-    default:
-        predict->open.base = value;
-    }
-    return LINEWISE_CLEAN;
+    return id == OPTION_CPUS ? read_cpus(context, value) : read_latency(context, value);
 }
 
 static int read_options(struct predict *predict, int argc, char **argv)
 {
-    static const struct args_option allowed[] = {
-        {"--help", false, OPTION_HELP},
-        {"-h", false, OPTION_HELP},
-        {"--cpus", true, OPTION_CPUS},
-        {"--latency", true, OPTION_LATENCY},
-        {"--line", true, OPTION_LINE},
-        {"--program", true, OPTION_PROGRAM},
-        {"--classes-out", true, OPTION_CLASSES_OUT},
-        {"--json", true, OPTION_JSON},
-        {"--btf", false, OPTION_BTF},
-        {"--btf-base", true, OPTION_BTF_BASE},
-        {NULL, false, 0},
+    static const struct args_option own[] = {
+        {"--cpus", true, OPTION_CPUS}, {"--latency", true, OPTION_LATENCY}, {NULL, false, 0}};
+    const struct linewise_source_syntax syntax = {
+        .command = COMMAND,
+        .help = help,
+        .what = "log",
+        .made_by = "`linewise record -o LOG -- COMMAND`",
+        .own = own,
+        .take = take_option,
+        .context = predict,
     };
-    struct args line = {.argc = argc, .argv = argv, .next = 1};
-    for (;;) {
-        const char *value;
-        int id = args_next(&line, allowed, &value), status = LINEWISE_CLEAN;
-        struct args_error refused;
-        if (id == ARGS_END)
-            break;
-        if (id == OPTION_HELP) {
-            fputs(help, stdout);
-            predict->help = true;
-            return LINEWISE_CLEAN;
-        }
-        if (id == ARGS_PLAIN && predict->log_path == NULL)
-            predict->log_path = value;
-        else if (id == ARGS_PLAIN)
-            status = linewise_fail(COMMAND, LINEWISE_USAGE, "one log at a time; '%s' is a second",
-                                   value);
-        else if (args_refused(id, value, "linewise predict", &refused))
-            status = linewise_fail(COMMAND, LINEWISE_USAGE, "%s", refused.text);
-        else
-            status = read_option(predict, id, value);
-        if (status != LINEWISE_CLEAN)
-            return status;
-    }
-    if (predict->log_path == NULL)
-        return linewise_fail(COMMAND, LINEWISE_USAGE,
-                             "no log was given; `linewise record -o LOG -- COMMAND` makes one");
-    return LINEWISE_CLEAN;
+    return linewise_source_read(&predict->source, &syntax, argc, argv);
 }
 
 static int predict_all(struct predict *predict)
@@ -207,7 +137,7 @@ static int write_report(struct predict *predict)
     const struct coherence_trace *trace = &predict->log.trace;
     const uint64_t *totals = predict->log.totals;
     struct report_forecast forecast = {
-        .log = predict->log_path,
+        .log = predict->source.file,
         .predictions = predict->predictions,
         .prediction_count = predict->cpu_count,
         .accesses = trace->op_count,
@@ -217,10 +147,11 @@ static int write_report(struct predict *predict)
         .latency_ns = {predict->latency_ns[0], predict->latency_ns[1]},
     };
     struct report_out out;
-    int status = linewise_output_open(&options, &out, predict->json != NULL ? predict->json : "-");
+    int status = linewise_output_open(&options, &out,
+                                      predict->source.json != NULL ? predict->source.json : "-");
     if (status != LINEWISE_CLEAN)
         return status;
-    if (predict->json != NULL)
+    if (predict->source.json != NULL)
         report_forecast_json(&out, &forecast);
     else
         report_forecast(&out, &forecast);
@@ -230,19 +161,19 @@ static int write_report(struct predict *predict)
 static int run(struct predict *predict)
 {
     struct coherence_error error;
-    int code =
-        coherence_log_read(predict->log_path, (uint32_t)predict->line_bytes, &predict->log, &error);
+    int code = coherence_log_read(predict->source.file, (uint32_t)predict->source.line_bytes,
+                                  &predict->log, &error);
     if (code != MGLRU_OK)
         return linewise_fail(COMMAND, cli_status_of(code), "%s", error.text);
     if (predict->log.trace.op_count == 0)
         return linewise_fail(COMMAND, LINEWISE_USAGE,
                              "%s: no access was recorded: was anything watched?",
-                             predict->log_path);
-    int status = linewise_subjects_make(COMMAND, &predict->log, predict->program, &predict->open,
-                                        &predict->subjects);
+                             predict->source.file);
+    int status = linewise_subjects_make(COMMAND, &predict->log, predict->source.program,
+                                        &predict->source.open, &predict->subjects);
     if (status == LINEWISE_CLEAN)
-        status = linewise_uses_write(&predict->subjects, &predict->log, predict->log_path,
-                                     predict->classes_out);
+        status = linewise_uses_write(&predict->subjects, &predict->log, predict->source.file,
+                                     predict->source.classes_out);
     if (status == LINEWISE_CLEAN)
         status = predict_all(predict);
     return status == LINEWISE_CLEAN ? write_report(predict) : status;
@@ -259,10 +190,8 @@ int linewise_predict(int argc, char **argv)
     predict->cpu_count = 3;
     predict->latency_ns[0] = LATENCY_LOW_NS;
     predict->latency_ns[1] = LATENCY_HIGH_NS;
-    predict->line_bytes = 64;
-    predict->open.size_bytes = sizeof(predict->open);
     int status = read_options(predict, argc, argv);
-    if (status == LINEWISE_CLEAN && !predict->help)
+    if (status == LINEWISE_CLEAN && !predict->source.help)
         status = run(predict);
     for (size_t i = 0; i < predict->cpu_count; i++)
         coherence_prediction_free(&predict->predictions[i]);
